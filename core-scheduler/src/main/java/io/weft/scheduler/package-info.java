@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Overlap problems, schedules and their execution. */
+package io.weft.scheduler;

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Stream-ordered memory pools. */
+package io.weft.memory;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Memory pools in front of any backend: tiered and stream-ordered, with a span arena and a symmetric heap.
+ *
+ * <p>Depends on the API alone, so that pools work for every plugin and can be tested without one.
+ *
+ * <ul>
+ *   <li>Requires {@code io.weft.api} transitively: pools take and hand out its types.
+ *   <li>Exports {@code io.weft.memory}: applications and the scheduler build pools.
+ * </ul>
+ */
+module io.weft.memory {
+    requires transitive io.weft.api;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The composition root: layered configuration, wiring by Guice, and plugins in module layers of their own.
+ *
+ * <p>The only place where dependency injection lives. Plugins are found by {@link java.util.ServiceLoader} alone,
+ * never by name.
+ *
+ * <ul>
+ *   <li>Requires the API, pools and scheduler transitively: an embedding program gets the whole library by one line.
+ *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
+ *       fails without it.
+ *   <li>Exports {@code io.weft.runtime}: start, settings and their origins.
+ * </ul>
+ */
+@SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
+module io.weft.runtime {
+    requires transitive io.weft.api;
+    requires transitive io.weft.memory;
+    requires transitive io.weft.scheduler;
+    requires com.google.common;
+    requires com.google.guice;
+    requires jakarta.inject;
+    requires org.apache.commons.configuration2;
+    requires org.slf4j;
+    requires tools.jackson.databind;
+}
