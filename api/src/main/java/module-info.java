@@ -5,9 +5,17 @@
  * <p>Applications use {@code io.weft.api}: final classes that validate every argument once (bounds, lifetime, device,
  * alignment, element type, state) and then delegate. Plugin authors implement {@code io.weft.spi}: small interfaces
  * that may assume valid arguments. Nothing here names a vendor, injects dependencies or logs.
- *
- * <ul>
- *   <li>Exports {@code io.weft.api} and {@code io.weft.spi} to everybody: they are the published surface.
- * </ul>
  */
-module io.weft.api {}
+module io.weft.api {
+    // The application's view: validated once, the same words from every backend.
+    exports io.weft.api;
+    // The narrow waist: what passes between scheduler and hardware, and what comes back.
+    exports io.weft.api.graph;
+    exports io.weft.api.topology;
+    // What a plugin implements.
+    exports io.weft.spi;
+
+    // Backends and decorators are found, never named.
+    uses io.weft.spi.AcceleratorProvider;
+    uses io.weft.spi.DriverDecorator;
+}

@@ -1,3 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a plugin implements to bring hardware; its arguments were validated by {@code io.weft.api}. */
+/**
+ * The plugin SPI: what a hardware backend implements. A plugin needs the JDK and this module alone.
+ *
+ * <p>The SPI is thin. The classes of {@code io.weft.api} check every argument once and with the same words for every backend, then call a driver, which may
+ * assume valid arguments. Optional powers are extensions, obtained by {@link io.weft.spi.PlatformDriver#extension(Class)}.
+ */
 package io.weft.spi;
