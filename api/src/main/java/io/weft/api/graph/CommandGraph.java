@@ -20,14 +20,12 @@ import java.util.Objects;
  * <p>Immutable and safe for any thread. Flat arrays keep it small: a schedule on 8 devices has about a thousand nodes.
  */
 public final class CommandGraph {
-    private static final Priority[] PRIORITIES = Priority.values();
-
     private final int deviceCount;
     private final List<Slot> slots;
     private final Command[] commands;
     private final int[] devices;
     private final int[] lanes;
-    private final byte[] priorities;
+    private final Priority[] priorities;
     private final int[] dependencyStart;
     private final int[] dependencies;
     private final String[] labels;
@@ -89,7 +87,7 @@ public final class CommandGraph {
 
     /** The priority of a node. */
     public Priority priority(int node) {
-        return PRIORITIES[priorities[node]];
+        return priorities[node];
     }
 
     /** What the node does, for people, such as {@code gemm 3}. */
@@ -144,7 +142,7 @@ public final class CommandGraph {
         private Command[] commands = new Command[64];
         private int[] devices = new int[64];
         private int[] lanes = new int[64];
-        private byte[] priorities = new byte[64];
+        private Priority[] priorities = new Priority[64];
         private String[] labels = new String[64];
         private int[] dependencyStart = new int[65];
         private int[] dependencies = new int[128];
@@ -201,7 +199,7 @@ public final class CommandGraph {
             commands[node] = Objects.requireNonNull(command);
             devices[node] = device;
             lanes[node] = lane;
-            priorities[node] = (byte) priority.ordinal();
+            priorities[node] = Objects.requireNonNull(priority);
             labels[node] = Objects.requireNonNull(label);
             size++;
             dependencyStart[size] = at;
@@ -256,7 +254,7 @@ public final class CommandGraph {
         private void checkSlot(io.weft.api.BufferView view) {
             if (!(view.memory() instanceof Slot slot)
                     || slot.index() >= slots.size()
-                    || slots.get(slot.index()) != slot) {
+                    || !slots.get(slot.index()).equals(slot)) {
                 throw AcceleratorException.invalid("graph", "a command's operand is not a slot of this graph");
             }
         }
