@@ -55,12 +55,7 @@ public final class Device {
         if (bytes < 1) {
             throw AcceleratorException.invalid("allocate", "size must be at least 1 byte, not " + bytes);
         }
-        return new Buffer(
-                this,
-                driver.allocate(kind, bytes),
-                0,
-                bytes,
-                buffer -> buffer.memory().free());
+        return new Buffer(this, driver.allocate(kind, bytes), 0, bytes, buffer -> driver.free(buffer.memory()));
     }
 
     /** Memory now. */

@@ -21,6 +21,11 @@ public interface DeviceDriver {
      */
     DeviceMemory allocate(MemoryKind kind, long bytes);
 
+    /**
+     * Gives an allocation of this device back. Called once for each. Work in flight that uses it is the caller's fault; drivers that can tell report it.
+     */
+    void free(DeviceMemory memory);
+
     /** Memory now. */
     MemoryInfo memoryInfo();
 

@@ -21,7 +21,4 @@ public interface DeviceMemory {
 
     /** The memory itself where the host may read and write it directly; empty otherwise. */
     Optional<MemorySegment> hostSegment();
-
-    /** Gives it back. Work in flight that uses it is the caller's fault; drivers that can tell report it. Called once. */
-    void free();
 }
