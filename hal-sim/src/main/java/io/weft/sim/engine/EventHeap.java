@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.sim.engine;
+
+import java.util.Arrays;
+
+/**
+ * Pending instants in a 4-ary heap of primitives, ordered by (time, age of the handle).
+ *
+ * <p>A handle is created once, may be set, moved and removed any number of times, and is released at the end. Its age
+ * is its order of creation, and decides between equal times; moving a handle does not change its age. So the order of
+ * delivery depends on nothing but what the caller asked for. Nothing is allocated once the arrays have grown to the
+ * greatest number of handles.
+ *
+ * <p>Layout: each heap place is a pair of neighbouring longs, the time and a word with the age in the upper and the
+ * handle in the lower {@value #HANDLE_BITS} bits. The four children of a place are 64 consecutive bytes. Not safe for
+ * use by several threads.
+ */
+public final class EventHeap {
+    private static final int HANDLE_BITS = 24;
+    private static final int MAX_HANDLES = 1 << HANDLE_BITS;
+    private static final long HANDLE_MASK = MAX_HANDLES - 1;
+    private static final long FREE = -1L;
+    private static final int ABSENT = -1;
+
+    private final long lastAge;
+    private long[] heap;
+    private int size;
+    /** Place in the heap by handle, or ABSENT. */
+    private int[] place;
+    /** Age and handle packed, by handle; FREE when the handle is not in use. */
+    private long[] word;
+
+    private int[] freeHandles;
+    private int freeCount;
+    private int handles;
+    private long nextAge;
+
+    /** An empty heap. */
+    public EventHeap() {
+        this((1L << (63 - HANDLE_BITS)) - 1);
+    }
+
+    /** An empty heap that renumbers ages after {@code lastAge}; tests use a small one. */
+    EventHeap(long lastAge) {
+        this.lastAge = lastAge;
+        heap = new long[2 * 64];
+        place = new int[64];
+        word = new long[64];
+        freeHandles = new int[64];
+    }
+
+    /**
+     * A new handle, younger than all before it and not yet pending.
+     *
+     * @return the handle, 0 or more; numbers of released handles are used again
+     * @throws IllegalStateException if 16,777,216 handles are in use
+     */
+    public int create() {
+        if (nextAge > lastAge) {
+            renumber();
+        }
+        int handle;
+        if (freeCount > 0) {
+            handle = freeHandles[--freeCount];
+        } else {
+            handle = handles;
+            if (handle == word.length) {
+                grow();
+            }
+            handles++;
+        }
+        word[handle] = nextAge++ << HANDLE_BITS | handle;
+        place[handle] = ABSENT;
+        return handle;
+    }
+
+    /**
+     * Creates a handle which is due at a time.
+     *
+     * @param time the instant
+     * @return the handle
+     */
+    public int push(long time) {
+        int handle = create();
+        set(handle, time);
+        return handle;
+    }
+
+    /**
+     * Makes a handle due at a time, whether it was pending or not.
+     *
+     * @param handle a created handle
+     * @param time the instant
+     */
+    public void set(int handle, long time) {
+        long w = word[handle];
+        int at = place[handle];
+        if (at == ABSENT) {
+            at = size++;
+            up(at, time, w);
+        } else if (time <= heap[2 * at]) {
+            up(at, time, w);
+        } else {
+            down(at, time, w);
+        }
+    }
+
+    /**
+     * Makes a handle not pending; it stays usable. Does nothing if it was not pending.
+     *
+     * @param handle a created handle
+     */
+    public void remove(int handle) {
+        int at = place[handle];
+        if (at == ABSENT) {
+            return;
+        }
+        place[handle] = ABSENT;
+        int last = --size;
+        if (at == last) {
+            return;
+        }
+        long time = heap[2 * last];
+        long w = heap[2 * last + 1];
+        if (at > 0 && before(time, w, (at - 1) >>> 2)) {
+            up(at, time, w);
+        } else {
+            down(at, time, w);
+        }
+    }
+
+    /**
+     * Gives a handle back; it must not be used afterwards.
+     *
+     * @param handle a created handle
+     */
+    public void release(int handle) {
+        remove(handle);
+        word[handle] = FREE;
+        freeHandles[freeCount++] = handle;
+    }
+
+    /**
+     * Takes the first handle out. It stays created: set it again or release it.
+     *
+     * @return the handle with the least (time, age)
+     * @throws IllegalStateException if nothing is pending
+     */
+    public int poll() {
+        if (size == 0) {
+            throw new IllegalStateException("no event is pending");
+        }
+        int handle = (int) (heap[1] & HANDLE_MASK);
+        place[handle] = ABSENT;
+        int last = --size;
+        if (last > 0) {
+            down(0, heap[2 * last], heap[2 * last + 1]);
+        }
+        return handle;
+    }
+
+    /**
+     * The earliest time.
+     *
+     * @return the time of the handle that {@link #poll()} would return, or {@link VirtualTime#NEVER} if none is pending
+     */
+    public long minTime() {
+        return size == 0 ? VirtualTime.NEVER : heap[0];
+    }
+
+    /**
+     * The time at which a handle is due.
+     *
+     * @param handle a created handle
+     * @return its time, or {@link VirtualTime#NEVER} if it is not pending
+     */
+    public long time(int handle) {
+        int at = place[handle];
+        return at == ABSENT ? VirtualTime.NEVER : heap[2 * at];
+    }
+
+    /**
+     * The number of pending handles.
+     *
+     * @return 0 or more
+     */
+    public int size() {
+        return size;
+    }
+
+    /** Forgets all handles and ages; keeps the memory. */
+    public void clear() {
+        size = 0;
+        handles = 0;
+        freeCount = 0;
+        nextAge = 0;
+    }
+
+    private boolean before(long time, long w, int at) {
+        long t = heap[2 * at];
+        return time < t || (time == t && w < heap[2 * at + 1]);
+    }
+
+    private void up(int from, long time, long w) {
+        long[] h = heap;
+        int[] p = place;
+        int at = from;
+        while (at > 0) {
+            int parent = (at - 1) >>> 2;
+            long t = h[2 * parent];
+            long x = h[2 * parent + 1];
+            if (t < time || (t == time && x < w)) {
+                break;
+            }
+            h[2 * at] = t;
+            h[2 * at + 1] = x;
+            p[(int) (x & HANDLE_MASK)] = at;
+            at = parent;
+        }
+        h[2 * at] = time;
+        h[2 * at + 1] = w;
+        p[(int) (w & HANDLE_MASK)] = at;
+    }
+
+    private void down(int from, long time, long w) {
+        long[] h = heap;
+        int[] p = place;
+        int n = size;
+        int at = from;
+        while (true) {
+            int child = 4 * at + 1;
+            if (child >= n) {
+                break;
+            }
+            int end = Math.min(child + 4, n);
+            int best = child;
+            long t = h[2 * child];
+            long x = h[2 * child + 1];
+            for (int i = child + 1; i < end; i++) {
+                long ti = h[2 * i];
+                if (ti < t || (ti == t && h[2 * i + 1] < x)) {
+                    best = i;
+                    t = ti;
+                    x = h[2 * i + 1];
+                }
+            }
+            if (time < t || (time == t && w < x)) {
+                break;
+            }
+            h[2 * at] = t;
+            h[2 * at + 1] = x;
+            p[(int) (x & HANDLE_MASK)] = at;
+            at = best;
+        }
+        h[2 * at] = time;
+        h[2 * at + 1] = w;
+        p[(int) (w & HANDLE_MASK)] = at;
+    }
+
+    private void grow() {
+        if (handles == MAX_HANDLES) {
+            throw new IllegalStateException("more than " + MAX_HANDLES + " events pending at once");
+        }
+        int length = 2 * word.length;
+        heap = Arrays.copyOf(heap, 2 * length);
+        place = Arrays.copyOf(place, length);
+        word = Arrays.copyOf(word, length);
+        freeHandles = Arrays.copyOf(freeHandles, length);
+    }
+
+    /** Gives living handles the ages 0, 1, 2, ... in their present order, which keeps the heap a heap. */
+    private void renumber() {
+        long[] living = new long[handles];
+        int n = 0;
+        for (int handle = 0; handle < handles; handle++) {
+            if (word[handle] != FREE) {
+                living[n++] = word[handle];
+            }
+        }
+        if (n > lastAge) {
+            throw new IllegalStateException("more than " + lastAge + " living events");
+        }
+        Arrays.sort(living, 0, n);
+        for (int i = 0; i < n; i++) {
+            int handle = (int) (living[i] & HANDLE_MASK);
+            word[handle] = (long) i << HANDLE_BITS | handle;
+            if (place[handle] != ABSENT) {
+                heap[2 * place[handle] + 1] = word[handle];
+            }
+        }
+        nextAge = n;
+    }
+}
