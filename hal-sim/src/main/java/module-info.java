@@ -10,7 +10,7 @@
  *   <li>Requires Jackson with its YAML format to read machine documents.
  *   <li>Requires {@code jdk.incubator.vector} statically: used when the JVM was started with it, and plain loops
  *       otherwise, so the plugin loads anywhere.
- *   <li>Exports {@code io.weft.sim}: other model drivers build on its engine.
+ *   <li>Exports {@code io.weft.sim.engine}: other model drivers build on it.
  * </ul>
  */
 module io.weft.sim {
@@ -18,4 +18,6 @@ module io.weft.sim {
     requires static jdk.incubator.vector;
     requires tools.jackson.databind;
     requires tools.jackson.dataformat.yaml;
+
+    exports io.weft.sim.engine;
 }

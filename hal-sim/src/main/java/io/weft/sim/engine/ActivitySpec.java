@@ -79,7 +79,8 @@ public final class ActivitySpec {
      */
     public ActivitySpec use(int resource, double amount) {
         if (!(amount >= 0 && amount <= Double.MAX_VALUE)) {
-            throw new IllegalArgumentException("the amount of a resource must be finite and not negative, not " + amount);
+            throw new IllegalArgumentException(
+                    "the amount of a resource must be finite and not negative, not " + amount);
         }
         if (amount == 0) {
             return this;

@@ -692,7 +692,12 @@ public final class Engine {
             int h = event[a];
             for (int i = 0; i < network.uses(a); i++) {
                 intervals.onFlow(
-                        eventKind[h], eventId[h], network.resource(a, i), flowAt[a], nowPs, units * network.amount(a, i));
+                        eventKind[h],
+                        eventId[h],
+                        network.resource(a, i),
+                        flowAt[a],
+                        nowPs,
+                        units * network.amount(a, i));
             }
         }
     }
@@ -775,7 +780,10 @@ public final class Engine {
             return;
         }
         StringBuilder text = new StringBuilder(160);
-        text.append("the simulation stalls at ").append(nowNs()).append(" ns with ").append(unfinished)
+        text.append("the simulation stalls at ")
+                .append(nowNs())
+                .append(" ns with ")
+                .append(unfinished)
                 .append(unfinished == 1 ? " unfinished activity" : " unfinished activities");
         int named = 0;
         for (int a = 0; a < phase.length && named < STALLS_NAMED; a++) {
@@ -783,7 +791,11 @@ public final class Engine {
                 continue;
             }
             text.append(named++ == 0 ? ": " : "; ");
-            text.append("(kind ").append(eventKind[event[a]]).append(", id ").append(eventId[event[a]]).append(") ");
+            text.append("(kind ")
+                    .append(eventKind[event[a]])
+                    .append(", id ")
+                    .append(eventId[event[a]])
+                    .append(") ");
             if (phase[a] == FLOWING) {
                 int r = network.blocker(a);
                 if (r >= 0) {
@@ -793,8 +805,11 @@ public final class Engine {
                 }
             } else {
                 int q = activityQueue[a];
-                text.append("waits in queue '").append(queueName[q]).append("', whose ")
-                        .append(queues[q].servers()).append(" place(s) nobody gives back");
+                text.append("waits in queue '")
+                        .append(queueName[q])
+                        .append("', whose ")
+                        .append(queues[q].servers())
+                        .append(" place(s) nobody gives back");
             }
         }
         throw new StalledException(text.toString());
