@@ -81,10 +81,16 @@ final class PluginDirectory {
                 .collect(Collectors.toSet());
         ModuleLayer own = PluginDirectory.class.getModule().getLayer();
         ModuleLayer parent = own != null ? own : ModuleLayer.boot();
+        List<ModuleLayer> parents = new ArrayList<>(List.of(parent));
+        parents.addAll(OptionalModules.layers(finder, parent));
         // On a class path the API is no named module, so plugins resolve it from the loader alone.
-        Configuration configuration = parent.configuration().resolveAndBind(ModuleFinder.of(), finder, roots);
-        ModuleLayer.Controller controller = ModuleLayer.defineModulesWithOneLoader(
-                configuration, List.of(parent), PluginDirectory.class.getClassLoader());
+        Configuration configuration = Configuration.resolveAndBind(
+                ModuleFinder.of(),
+                parents.stream().map(ModuleLayer::configuration).toList(),
+                finder,
+                roots);
+        ModuleLayer.Controller controller =
+                ModuleLayer.defineModulesWithOneLoader(configuration, parents, PluginDirectory.class.getClassLoader());
         for (Module module : controller.layer().modules()) {
             enableNativeAccess(controller, module);
         }
