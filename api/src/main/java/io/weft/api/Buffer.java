@@ -60,6 +60,11 @@ public final class Buffer implements Memory, AutoCloseable {
         return base;
     }
 
+    /** Who takes the memory back when it is closed; pools know their own buffers by it. */
+    public Owner owner() {
+        return owner;
+    }
+
     /** The device address of its first byte. */
     public long address() {
         return memory.address() + base;

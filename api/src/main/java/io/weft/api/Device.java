@@ -2,6 +2,7 @@
 package io.weft.api;
 
 import io.weft.spi.DeviceDriver;
+import io.weft.spi.DeviceMemory;
 import java.util.Objects;
 
 /** One device of an open platform. Lives as long as the platform; safe for any thread. */
@@ -56,6 +57,21 @@ public final class Device {
             throw AcceleratorException.invalid("allocate", "size must be at least 1 byte, not " + bytes);
         }
         return new Buffer(this, driver.allocate(kind, bytes), 0, bytes, buffer -> driver.free(buffer.memory()));
+    }
+
+    /**
+     * A buffer over the whole of an allocation that an SPI extension made (symmetric or virtual memory). For pools; applications allocate.
+     *
+     * @param owner takes the memory back when the buffer is closed
+     * @throws AcceleratorException {@link ErrorCode#WRONG_DEVICE} when the memory belongs to another device
+     */
+    public Buffer adopt(DeviceMemory memory, Buffer.Owner owner) {
+        platform.requireOpen("adopt");
+        if (memory.device() != driver) {
+            throw new AcceleratorException(
+                    ErrorCode.WRONG_DEVICE, "adopt", "the memory belongs to another device than " + this);
+        }
+        return new Buffer(this, memory, 0, memory.bytes(), Objects.requireNonNull(owner));
     }
 
     /** Memory now. */

@@ -134,6 +134,11 @@ public final class Stream implements AutoCloseable {
         driver.synchronize();
     }
 
+    /** Whether {@link #close()} was called; it may still be completing what was issued. */
+    public boolean isClosed() {
+        return closed.get();
+    }
+
     void requireOpen(String operation) {
         if (closed.get()) {
             throw new AcceleratorException(ErrorCode.CLOSED, operation, "the stream was closed before");
