@@ -9,7 +9,8 @@
  *   <li>Requires the API, pools and scheduler transitively: an embedding program gets the whole library by one line.
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
- *   <li>Exports {@code io.weft.runtime}: start, settings and their origins.
+ *   <li>Exports {@code io.weft.runtime} (start, plans, runs), {@code settings} (values and their origins), {@code model}
+ *       (model files) and {@code report} (pages, traces, drawings).
  * </ul>
  */
 @SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
@@ -23,4 +24,6 @@ module io.weft.runtime {
     requires org.apache.commons.configuration2;
     requires org.slf4j;
     requires tools.jackson.databind;
+
+    exports io.weft.runtime.settings;
 }
