@@ -67,7 +67,7 @@ public final class Device {
      */
     public Buffer adopt(DeviceMemory memory, Buffer.Owner owner) {
         platform.requireOpen("adopt");
-        if (memory.device() != driver) {
+        if (memory.device().properties().ordinal() != ordinal()) {
             throw new AcceleratorException(
                     ErrorCode.WRONG_DEVICE, "adopt", "the memory belongs to another device than " + this);
         }
