@@ -12,7 +12,6 @@ import java.util.BitSet;
 
 /** Pages mapped on demand into one reserved address range. */
 final class VirtualMemorySource implements SegmentSource {
-    private final Device device;
     private final VirtualMemoryDriver driver;
     private final DeviceMemory range;
     private final Buffer whole;
@@ -20,7 +19,6 @@ final class VirtualMemorySource implements SegmentSource {
     private final BitSet mapped = new BitSet();
 
     VirtualMemorySource(Device device, long rangeBytes) {
-        this.device = device;
         this.driver = device.platform()
                 .extension(VirtualMemoryDriver.class)
                 .orElseThrow(() -> AcceleratorException.unsupported(
