@@ -12,4 +12,7 @@
 module io.weft.scheduler {
     requires transitive io.weft.api;
     requires transitive io.weft.memory;
+
+    // The facade, and the forms that pass between planner, executor and report.
+    exports io.weft.scheduler;
 }
