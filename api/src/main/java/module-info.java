@@ -14,8 +14,16 @@ module io.weft.api {
     exports io.weft.api.topology;
     // What a plugin implements.
     exports io.weft.spi;
+    // Wrappers over any backend: validation, leak tracking, tracing, and the base for fault injection.
+    exports io.weft.spi.decorator;
 
     // Backends and decorators are found, never named.
     uses io.weft.spi.AcceleratorProvider;
     uses io.weft.spi.DriverDecorator;
+
+    // The built-in decorators, enabled by name.
+    provides io.weft.spi.DriverDecorator with
+            io.weft.spi.decorator.ValidationDecorator,
+            io.weft.spi.decorator.LeakDecorator,
+            io.weft.spi.decorator.TraceDecorator;
 }

@@ -12,7 +12,7 @@ public interface SymmetricMemoryDriver {
      * Reserves equal memory on every device given. The same offset names corresponding bytes on each; virtual addresses may differ.
      *
      * @param bytes a multiple of {@link #windowAlignment()}
-     * @return one allocation for each device, in order
+     * @return one allocation for each device, in order; each is freed by its device
      */
     List<? extends DeviceMemory> reserve(List<? extends DeviceDriver> devices, long bytes);
 }

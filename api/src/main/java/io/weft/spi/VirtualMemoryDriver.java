@@ -6,7 +6,7 @@ public interface VirtualMemoryDriver {
     /** Bytes of one page, a power of two. */
     long pageBytes();
 
-    /** Reserves an address range without memory behind it. The returned memory may be used where pages are mapped. */
+    /** Reserves an address range without memory behind it. The returned memory may be used where pages are mapped; it is freed by its device, which unmaps what is mapped. */
     DeviceMemory reserve(DeviceDriver device, long bytes);
 
     /** Puts memory behind a range. Offset and size are multiples of the page size; no page may be mapped twice. */

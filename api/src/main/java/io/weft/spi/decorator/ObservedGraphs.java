@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.spi.decorator;
+
+import io.weft.api.graph.CommandGraph;
+import io.weft.api.graph.GraphBindings;
+import io.weft.api.graph.Timeline;
+import io.weft.spi.DeviceDriver;
+import io.weft.spi.GraphDriver;
+import io.weft.spi.GraphExecutable;
+import io.weft.spi.StreamDriver;
+import java.util.List;
+import java.util.Optional;
+
+/** Device graphs whose launches an observer sees. */
+final class ObservedGraphs implements GraphDriver {
+    private final GraphDriver backend;
+    private final DriverObserver observer;
+
+    ObservedGraphs(GraphDriver backend, DriverObserver observer) {
+        this.backend = backend;
+        this.observer = observer;
+    }
+
+    @Override
+    public GraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices) {
+        GraphExecutable executable = backend.instantiate(
+                graph, devices.stream().map(ObservedPlatform::unwrap).toList());
+        return new Executable(graph, executable);
+    }
+
+    private final class Executable implements GraphExecutable {
+        private final CommandGraph graph;
+        private final GraphExecutable own;
+
+        Executable(CommandGraph graph, GraphExecutable own) {
+            this.graph = graph;
+            this.own = own;
+        }
+
+        @Override
+        public void launch(GraphBindings bindings, List<? extends StreamDriver> streams) {
+            observer.beforeLaunch(graph);
+            own.launch(bindings, streams.stream().map(ObservedPlatform::unwrap).toList());
+        }
+
+        @Override
+        public Optional<Timeline> lastTimeline() {
+            return own.lastTimeline();
+        }
+
+        @Override
+        public void close() {
+            own.close();
+        }
+    }
+}
