@@ -6,14 +6,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** A provider, or a plugin that may hold one, before it is loaded. */
 final class Candidate {
+    /** A service loader that throws for ever must not hold up discovery. */
+    private static final int MAX_BROKEN_ENTRIES = 16;
+
     private final String name;
     private final String origin;
     private final Supplier<AcceleratorProvider> loader;
@@ -60,7 +63,7 @@ final class Candidate {
     static List<Candidate> find(DiscoveryOptions options) {
         List<Candidate> found = new ArrayList<>();
         if (options.classPath()) {
-            collect(ServiceLoader.load(AcceleratorProvider.class), null, null, found);
+            walk(ServiceLoader.load(AcceleratorProvider.class), null, null, type -> true, found);
         }
         for (Path directory : options.pluginDirectories()) {
             found.addAll(PluginDirectory.candidates(directory, options.denied()));
@@ -68,27 +71,39 @@ final class Candidate {
         return found;
     }
 
-    /**
-     * Turns a service loader's providers into candidates. A service file that cannot be read becomes a broken candidate and the walk goes on, as far as the loader
-     * allows.
-     *
-     * @param only keep only providers of this layer, or null for all
-     */
+    /** As the other one, for providers of one plugin's module layer; its parents' providers are left to the walk of the application's own path. */
     static void collect(
-            ServiceLoader<AcceleratorProvider> services, String plugin, ModuleLayer only, List<Candidate> found) {
+            ServiceLoader<AcceleratorProvider> services, String plugin, ModuleLayer layer, List<Candidate> found) {
+        walk(services, plugin, layer, type -> layer.equals(type.getModule().getLayer()), found);
+    }
+
+    /** As the other one, for providers of one plugin's class loader. */
+    static void collect(
+            ServiceLoader<AcceleratorProvider> services, String plugin, ClassLoader loader, List<Candidate> found) {
+        walk(services, plugin, null, type -> loader.equals(type.getClassLoader()), found);
+    }
+
+    /**
+     * Turns a service loader's providers into candidates. An entry that cannot be read becomes a broken candidate and the walk goes on, as far as the loader allows.
+     */
+    private static void walk(
+            ServiceLoader<AcceleratorProvider> services,
+            String plugin,
+            ModuleLayer layer,
+            Predicate<Class<?>> wanted,
+            List<Candidate> found) {
         Iterator<ServiceLoader.Provider<AcceleratorProvider>> walk =
                 services.stream().iterator();
         int failures = 0;
-        while (failures < 16) { // a loader that throws for ever must not hold up discovery
+        while (failures < MAX_BROKEN_ENTRIES) {
             try {
                 if (!walk.hasNext()) {
                     return;
                 }
                 ServiceLoader.Provider<AcceleratorProvider> provider = walk.next();
                 Class<? extends AcceleratorProvider> type = provider.type();
-                if (only == null || loaderOf(only).equals(Optional.ofNullable(type.getClassLoader()))) {
-                    String origin = plugin != null ? plugin : origin(type);
-                    found.add(new Candidate(type.getName(), origin, only, provider));
+                if (wanted.test(type)) {
+                    found.add(new Candidate(type.getName(), plugin == null ? origin(type) : plugin, layer, provider));
                 }
             } catch (ServiceConfigurationError | LinkageError failure) {
                 failures++;
@@ -96,10 +111,6 @@ final class Candidate {
                         plugin == null ? "service file" : plugin, plugin == null ? "class path" : plugin, failure));
             }
         }
-    }
-
-    private static Optional<ClassLoader> loaderOf(ModuleLayer layer) {
-        return layer.modules().stream().findFirst().map(Module::getClassLoader);
     }
 
     private static String origin(Class<?> type) {

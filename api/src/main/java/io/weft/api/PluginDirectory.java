@@ -5,9 +5,12 @@ import io.weft.spi.AcceleratorProvider;
 import java.io.IOException;
 import java.lang.module.Configuration;
 import java.lang.module.FindException;
+import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
 import java.lang.module.ModuleReference;
 import java.lang.module.ResolutionException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +18,7 @@ import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -55,8 +59,12 @@ final class PluginDirectory {
     private static void load(Path plugin, String name, List<Candidate> found) {
         int before = found.size();
         try {
-            ModuleLayer layer = layer(plugin);
-            Candidate.collect(ServiceLoader.load(layer, AcceleratorProvider.class), name, layer, found);
+            if (PluginDirectory.class.getModule().isNamed()) {
+                ModuleLayer layer = layer(plugin);
+                Candidate.collect(ServiceLoader.load(layer, AcceleratorProvider.class), name, layer, found);
+            } else {
+                loadFromClassPath(plugin, name, found);
+            }
             if (found.size() == before) {
                 found.add(Candidate.broken(
                         name,
@@ -65,10 +73,11 @@ final class PluginDirectory {
             }
         } catch (FindException
                 | ResolutionException
-                | java.lang.LayerInstantiationException
+                | LayerInstantiationException
                 | ServiceConfigurationError
                 | LinkageError
-                | SecurityException failure) {
+                | SecurityException
+                | IOException failure) {
             found.add(Candidate.broken(name, name, failure));
         }
     }
@@ -77,23 +86,13 @@ final class PluginDirectory {
         ModuleFinder finder = ModuleFinder.of(plugin);
         Set<String> roots = finder.findAll().stream()
                 .map(ModuleReference::descriptor)
-                .map(java.lang.module.ModuleDescriptor::name)
+                .map(ModuleDescriptor::name)
                 .collect(Collectors.toSet());
-        ModuleLayer own = PluginDirectory.class.getModule().getLayer();
-        ModuleLayer parent = own != null ? own : ModuleLayer.boot();
-        List<ModuleLayer> parents = new ArrayList<>(List.of(parent));
-        parents.addAll(OptionalModules.layers(finder, parent));
-        // On a class path the API is no named module, so plugins resolve it from the loader alone.
-        Configuration configuration = Configuration.resolveAndBind(
-                ModuleFinder.of(),
-                parents.stream().map(ModuleLayer::configuration).toList(),
-                finder,
-                roots);
-        ModuleLayer.Controller controller =
-                ModuleLayer.defineModulesWithOneLoader(configuration, parents, PluginDirectory.class.getClassLoader());
-        for (Module module : controller.layer().modules()) {
-            enableNativeAccess(controller, module);
-        }
+        ModuleLayer parent = PluginDirectory.class.getModule().getLayer();
+        Configuration configuration = parent.configuration().resolveAndBind(ModuleFinder.of(), finder, roots);
+        ModuleLayer.Controller controller = ModuleLayer.defineModulesWithOneLoader(
+                configuration, List.of(parent), PluginDirectory.class.getClassLoader());
+        controller.layer().modules().forEach(module -> enableNativeAccess(controller, module));
         return controller.layer();
     }
 
@@ -103,5 +102,32 @@ final class PluginDirectory {
         if (PluginDirectory.class.getModule().isNativeAccessEnabled()) {
             controller.enableNativeAccess(module);
         }
+    }
+
+    /** On a class path the API is no named module that a layer could resolve, so the plugin gets a class loader of its own. */
+    @SuppressWarnings("StreamResourceLeak") // the loader serves the plugin's classes as long as the process lives
+    private static void loadFromClassPath(Path plugin, String name, List<Candidate> found) throws IOException {
+        List<URL> jars = new ArrayList<>();
+        if (Files.isDirectory(plugin)) {
+            try (Stream<Path> entries = Files.list(plugin)) {
+                for (Path jar : entries.filter(entry -> entry.toString().endsWith(".jar"))
+                        .sorted()
+                        .toList()) {
+                    jars.add(readable(jar));
+                }
+            }
+        } else {
+            jars.add(readable(plugin));
+        }
+        URLClassLoader loader = new URLClassLoader(jars.toArray(URL[]::new), PluginDirectory.class.getClassLoader());
+        List<Candidate> all = new ArrayList<>();
+        Candidate.collect(ServiceLoader.load(AcceleratorProvider.class, loader), name, loader, all);
+        found.addAll(all);
+    }
+
+    /** A class loader skips what is no jar without a word, so it is opened here once. */
+    private static URL readable(Path jar) throws IOException {
+        new JarFile(jar.toFile()).close();
+        return jar.toUri().toURL();
     }
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AcceleratorsTest {
+    private static final String AVAILABLE = "return new Probe.Available(\"one device\");";
+
+    @TempDir
+    Path plugins;
+
+    @Test
+    void goodPluginsLoadBesideEveryKindOfBrokenOne() throws IOException {
+        modular("a-good.jar", "test.good", "good", "good", "1, 0", "", AVAILABLE);
+        PluginJar.plain(
+                plugins.resolve("b-plain.jar"), "plain", PluginJar.provider("plain", "plain", "1, 0", "", AVAILABLE));
+        modular(
+                "c-throws.jar",
+                "test.thrower",
+                "thrower",
+                "thrower",
+                "1, 0",
+                "throw new IllegalStateException(\"no luck\");",
+                AVAILABLE);
+        Files.writeString(plugins.resolve("d-text.jar"), "this is no jar");
+        modular(
+                "e-absent.jar",
+                "test.absent",
+                "absent",
+                "absent",
+                "1, 0",
+                "",
+                "return new Probe.Absent(\"no such device\");");
+        modular("f-newer.jar", "test.newer", "newer", "newer", "2, 0", "", AVAILABLE);
+        modular("g-twin.jar", "test.twin", "twin", "good", "1, 0", "", AVAILABLE);
+        modular(
+                "h-probe.jar",
+                "test.probe",
+                "probe",
+                "probe",
+                "1, 0",
+                "",
+                "throw new UnsatisfiedLinkError(\"libx.so\");");
+        Files.createDirectory(plugins.resolve("i-empty"));
+        modular("j-denied.jar", "test.denied", "denied", "denied", "1, 0", "System.exit(3);", AVAILABLE);
+        modular("k-refused.jar", "test.refused", "refused", "refused-id", "1, 0", "", AVAILABLE);
+
+        Accelerators found = Accelerators.discover(DiscoveryOptions.defaults()
+                .pluginDirectory(plugins)
+                .deny("j-denied.jar")
+                .deny("refused-id"));
+
+        assertEquals(ProviderVerdict.State.LOADED, of(found, "a-good.jar").state());
+        assertEquals(ProviderVerdict.State.LOADED, of(found, "b-plain.jar").state());
+        failed(found, "c-throws.jar", "no luck");
+        failed(found, "d-text.jar", "zip");
+        assertEquals(ProviderVerdict.State.ABSENT, of(found, "e-absent.jar").state());
+        assertEquals("no such device", of(found, "e-absent.jar").detail());
+        assertEquals(
+                ProviderVerdict.State.INCOMPATIBLE, of(found, "f-newer.jar").state());
+        assertTrue(of(found, "f-newer.jar").detail().contains("2.0"));
+        failed(found, "g-twin.jar", "a-good.jar");
+        failed(found, "h-probe.jar", "libx.so");
+        failed(found, "i-empty", "provides no");
+        assertEquals(ProviderVerdict.State.DISABLED, of(found, "j-denied.jar").state());
+        assertEquals(ProviderVerdict.State.DISABLED, of(found, "k-refused.jar").state());
+        assertEquals(List.of("good:one", "plain:one"), found.knownUris());
+
+        refused(found, "absent:one", ErrorCode.UNAVAILABLE, "no such device");
+        refused(found, "thrower.Provider:one", ErrorCode.INVALID_ARGUMENT, "provider:target");
+        refused(found, "nobody:one", ErrorCode.NOT_FOUND, "good:one");
+        refused(found, "good:one", ErrorCode.INTERNAL, "open is broken");
+        refused(found, "newer:one", ErrorCode.UNAVAILABLE, "INCOMPATIBLE");
+    }
+
+    @Test
+    void aFolderThatIsMissingHoldsNoPlugins() {
+        Accelerators found =
+                Accelerators.discover(DiscoveryOptions.defaults().pluginDirectory(plugins.resolve("none")));
+        assertTrue(found.knownUris().isEmpty());
+    }
+
+    @Test
+    void anUnknownDecoratorNamesTheKnownOnes() {
+        AcceleratorException refusal = assertThrows(
+                AcceleratorException.class,
+                () -> Accelerators.discover(DiscoveryOptions.defaults().decorator("validate")));
+        assertTrue(refusal.getMessage().contains("validation, leaks, tracing"), refusal.getMessage());
+    }
+
+    private void modular(
+            String jar, String module, String packageName, String id, String spi, String constructor, String probe) {
+        PluginJar.modular(
+                plugins.resolve(jar),
+                module,
+                packageName,
+                PluginJar.provider(packageName, id, spi, constructor, probe));
+    }
+
+    private static ProviderVerdict of(Accelerators found, String origin) {
+        return found.verdicts().stream()
+                .filter(verdict -> verdict.origin().equals(origin))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no verdict for " + origin + " in " + found.verdicts()));
+    }
+
+    private static void failed(Accelerators found, String origin, String word) {
+        ProviderVerdict verdict = of(found, origin);
+        assertEquals(ProviderVerdict.State.FAILED, verdict.state(), origin);
+        assertTrue(verdict.detail().contains(word), verdict.detail());
+        assertEquals(1, verdict.detail().lines().count(), verdict.detail());
+    }
+
+    private static void refused(Accelerators found, String uri, ErrorCode code, String word) {
+        AcceleratorException refusal = assertThrows(AcceleratorException.class, () -> found.open(uri));
+        assertEquals(code, refusal.code(), refusal.getMessage());
+        assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
+    }
+}
