@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.ServiceConfigurationError;
 import java.util.stream.Collectors;
 
 /**
@@ -117,7 +118,7 @@ public final class Accelerators {
                             null);
                 }
             };
-        } catch (Exception | LinkageError | StackOverflowError | AssertionError failure) {
+        } catch (Exception | ServiceConfigurationError | LinkageError | StackOverflowError | AssertionError failure) {
             if (descriptor != null) {
                 usable.remove(descriptor.id());
             }
@@ -201,7 +202,7 @@ public final class Accelerators {
             driver = provider.open(uri);
         } catch (AcceleratorException refusal) {
             throw refusal;
-        } catch (RuntimeException | LinkageError failure) {
+        } catch (RuntimeException | ServiceConfigurationError | LinkageError failure) {
             throw new AcceleratorException(
                     ErrorCode.INTERNAL,
                     "open " + uri,

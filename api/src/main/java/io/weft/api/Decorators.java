@@ -4,6 +4,7 @@ package io.weft.api;
 import io.weft.spi.DriverDecorator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
@@ -16,7 +17,7 @@ final class Decorators {
         ServiceLoader.load(DriverDecorator.class).forEach(known::add);
         for (Candidate candidate : candidates) {
             if (candidate.layer() != null) {
-                ServiceLoader.load(candidate.layer(), DriverDecorator.class).forEach(known::add);
+                collect(candidate.layer(), known);
             }
         }
         return known.stream()
@@ -30,5 +31,15 @@ final class Decorators {
                                         .map(DriverDecorator::name)
                                         .distinct()
                                         .collect(Collectors.joining(", "))));
+    }
+
+    /** A plugin whose decorators are broken has none; what is wrong with it shows in its provider's verdict. */
+    private static void collect(ModuleLayer layer, List<DriverDecorator> known) {
+        try {
+            ServiceLoader.load(layer, DriverDecorator.class).forEach(known::add);
+        } catch (ServiceConfigurationError | LinkageError broken) {
+            System.getLogger(Decorators.class.getName())
+                    .log(System.Logger.Level.DEBUG, "the decorators of " + layer + " cannot be loaded", broken);
+        }
     }
 }
