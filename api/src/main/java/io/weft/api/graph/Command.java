@@ -5,6 +5,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.BufferView;
 import io.weft.api.CollectiveKind;
 import io.weft.api.CopyMethod;
+import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Memory;
 import io.weft.api.ReduceOp;
@@ -31,16 +32,26 @@ public sealed interface Command {
     }
 
     private static void sameBytes(String operation, BufferView destination, BufferView source) {
-        if (destination.type() != source.type()
-                || destination.rows() != source.rows()
+        if (destination.type() != source.type()) {
+            refuseShape(operation, destination, source);
+        }
+        sameShape(operation, destination, source);
+    }
+
+    private static void sameShape(String operation, BufferView destination, BufferView source) {
+        if (destination.rows() != source.rows()
                 || destination.columns() != source.columns()
                 || destination.layout() != source.layout()) {
-            throw AcceleratorException.invalid(
-                    operation,
-                    "source [" + source.rows() + ", " + source.columns() + "] " + source.type() + " and destination ["
-                            + destination.rows() + ", " + destination.columns() + "] " + destination.type()
-                            + " must have the same shape, layout and type");
+            refuseShape(operation, destination, source);
         }
+    }
+
+    private static void refuseShape(String operation, BufferView destination, BufferView source) {
+        throw AcceleratorException.invalid(
+                operation,
+                "source [" + source.rows() + ", " + source.columns() + "] " + source.type() + " and destination ["
+                        + destination.rows() + ", " + destination.columns() + "] " + destination.type()
+                        + " must have the same shape, layout and type");
     }
 
     /**
@@ -278,7 +289,9 @@ public sealed interface Command {
     /**
      * Elementwise reduction of one or more inputs in their order. The destination may be one of the inputs.
      *
-     * @param destination result, same shape and type as every input
+     * <p>Inputs of fp32 may have a destination of another floating type: the fp32 result is rounded once, to that type. That is how an fp32 accumulator becomes a result.
+     *
+     * @param destination result, same shape as every input, and of the same type except as said above
      * @param inputs at least one
      * @param op which reduction
      */
@@ -289,8 +302,15 @@ public sealed interface Command {
             if (inputs.isEmpty()) {
                 throw AcceleratorException.invalid("reduce", "at least one input is needed");
             }
+            boolean rounds = inputs.getFirst().type() == ElementType.FP32
+                    && destination.type() != ElementType.FP32
+                    && destination.type().isFloating();
             for (BufferView input : inputs) {
-                sameBytes("reduce", destination, input);
+                if (rounds && input.type() == ElementType.FP32) {
+                    sameShape("reduce", destination, input);
+                } else {
+                    sameBytes("reduce", destination, input);
+                }
             }
         }
 
