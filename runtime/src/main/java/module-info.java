@@ -23,7 +23,8 @@ module io.weft.runtime {
     requires jakarta.inject;
     requires org.apache.commons.configuration2;
     requires org.slf4j;
-    requires tools.jackson.databind;
+    requires tools.jackson.core;
 
+    exports io.weft.runtime.model;
     exports io.weft.runtime.settings;
 }

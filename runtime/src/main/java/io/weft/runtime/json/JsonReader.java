@@ -101,8 +101,7 @@ public final class JsonReader {
             parser.nextToken();
             JsonValue first = members.putIfAbsent(key, value());
             if (first != null) {
-                throw refusal(
-                        subject, at(at) + ": '" + key + "' was given before, in line " + first.line(), null);
+                throw refusal(subject, at(at) + ": '" + key + "' was given before, in line " + first.line(), null);
             }
         }
         return new JsonValue.ObjectValue(members, line, column);
@@ -122,7 +121,8 @@ public final class JsonReader {
 
     /** The parser's words without the names of its switches. */
     private static String explain(JacksonException failure) {
-        if (failure instanceof UnexpectedEndOfInputException) {
+        if (failure instanceof UnexpectedEndOfInputException
+                || failure.getOriginalMessage().startsWith("Unexpected end-of-input")) {
             return "the text ends in the middle of its JSON value";
         }
         String text = failure.getOriginalMessage();
@@ -132,7 +132,8 @@ public final class JsonReader {
         if (text.contains("comment?")) {
             return "JSON has no comments";
         }
-        for (String end : List.of(" (for ", " (start marker", ", from `", ": was expecting (JSON", ": expected a valid")) {
+        for (String end :
+                List.of(" (for ", " (start marker", ", from `", ": was expecting (JSON", ": expected a valid")) {
             int cut = text.indexOf(end);
             text = cut < 0 ? text : text.substring(0, cut);
         }

@@ -44,12 +44,16 @@ final class ConfigObject {
 
     /** A size under the first of several names that is there. */
     OptionalLong size(String... names) {
-        return firstOf(List.of(names)).map(name -> OptionalLong.of(whole(name, 1))).orElse(OptionalLong.empty());
+        return firstOf(List.of(names))
+                .map(name -> OptionalLong.of(whole(name, 1)))
+                .orElse(OptionalLong.empty());
     }
 
     /** A count that may be 0, under the first of several names that is there. */
     OptionalLong count(String... names) {
-        return firstOf(List.of(names)).map(name -> OptionalLong.of(whole(name, 0))).orElse(OptionalLong.empty());
+        return firstOf(List.of(names))
+                .map(name -> OptionalLong.of(whole(name, 0)))
+                .orElse(OptionalLong.empty());
     }
 
     /** A switch; the default when it is absent. */

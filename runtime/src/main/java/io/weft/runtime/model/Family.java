@@ -16,8 +16,7 @@ import java.util.Set;
  * @param defaults values of keys that files of this type may leave out when they stand inside another model's file, because the library
  *     that reads them knows them
  */
-record Family(
-        boolean gated, boolean wideByDefault, boolean parallel, int defaultHeadDim, Map<String, Long> defaults) {
+record Family(boolean gated, boolean wideByDefault, boolean parallel, int defaultHeadDim, Map<String, Long> defaults) {
     private static final Family GATED = new Family(true, false, false, 0, Map.of());
     private static final Map<String, Family> KNOWN = known();
 

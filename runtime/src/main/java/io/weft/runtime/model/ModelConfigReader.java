@@ -118,9 +118,6 @@ public final class ModelConfigReader {
                 .map(nearest -> "did you mean '" + nearest + "'?")
                 .orElse("known are " + String.join(", ", NAMES) + ", or give a config.json");
         return new AcceleratorException(
-                ErrorCode.NOT_FOUND,
-                "model",
-                "'" + given + "' is neither a known model nor a file; " + advice,
-                cause);
+                ErrorCode.NOT_FOUND, "model", "'" + given + "' is neither a known model nor a file; " + advice, cause);
     }
 }

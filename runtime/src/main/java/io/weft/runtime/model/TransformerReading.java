@@ -22,7 +22,9 @@ final class TransformerReading {
     private static final String[] HIDDEN = {"hidden_size", "n_embd", "n_embed", "d_model"};
     private static final String[] HEADS = {"num_attention_heads", "n_head", "n_heads", "num_heads"};
     private static final String[] KV_HEADS = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
-    private static final String[] FFN = {"intermediate_size", "ffn_hidden_size", "ff_intermediate_size", "ffn_dim", "n_inner"};
+    private static final String[] FFN = {
+        "intermediate_size", "ffn_hidden_size", "ff_intermediate_size", "ffn_dim", "n_inner"
+    };
     private static final String[] EXPERTS = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
     private static final String[] TOP_K = {
         "num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_top_k", "moe_k", "top_k_experts"
@@ -138,8 +140,10 @@ final class TransformerReading {
     private void requireKeys() {
         List<String> missing = new ArrayList<>();
         for (String[] names : List.of(HIDDEN, LAYERS, HEADS)) {
-            if (config.firstOf(List.of(names)).isEmpty() && nestedDefault(names[0]).isEmpty()) {
-                missing.add(names[0] + " (or " + String.join(", ", List.of(names).subList(1, names.length)) + ")");
+            if (config.firstOf(List.of(names)).isEmpty()
+                    && nestedDefault(names[0]).isEmpty()) {
+                missing.add(
+                        names[0] + " (or " + String.join(", ", List.of(names).subList(1, names.length)) + ")");
             }
         }
         if (!missing.isEmpty()) {
@@ -209,7 +213,8 @@ final class TransformerReading {
         if (heads % kvHeads != 0) {
             throw config.refusal(
                     config.firstOf(List.of(KV_HEADS)).orElse(KV_HEADS[0]),
-                    heads + " heads cannot share " + kvHeads + " key and value heads; accepted is a divisor of " + heads);
+                    heads + " heads cannot share " + kvHeads + " key and value heads; accepted is a divisor of "
+                            + heads);
         }
         return kvHeads;
     }
@@ -241,7 +246,7 @@ final class TransformerReading {
         }
         OptionalLong topK = source.size(TOP_K);
         if (topK.isEmpty()) {
-            throw config.refusal(
+            throw source.refusal(
                     source.firstOf(List.of(EXPERTS)).orElse(EXPERTS[0]),
                     "a mixture of experts also needs " + TOP_K[0] + " (or "
                             + String.join(", ", List.of(TOP_K).subList(1, TOP_K.length)) + ")");
@@ -306,7 +311,8 @@ final class TransformerReading {
 
     /** Layers without experts. Only their number matters to a plan, not which they are. */
     private int denseLayers(int layers) {
-        long first = config.count("first_k_dense_replace", "moe_layer_start_index").orElse(0);
+        long first =
+                config.count("first_k_dense_replace", "moe_layer_start_index").orElse(0);
         long last = config.count("moe_layer_end_index").orElse(layers - 1L);
         long every = config.size("moe_layer_freq").orElse(1);
         long step = config.size("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval")
@@ -329,11 +335,12 @@ final class TransformerReading {
 
     private long denseWidth(long hidden) {
         ConfigObject source = config.inside("ffn_config").orElse(config);
-        OptionalLong alternating = config.size("intermediate_size_mlp"); // Llama 4's dense layers beside those with experts
+        OptionalLong alternating =
+                config.size("intermediate_size_mlp"); // Llama 4's dense layers beside those with experts
         if (alternating.isPresent()) {
             return alternating.getAsLong();
         }
-        OptionalLong given = source.size(FFN);
+        OptionalLong given = source.firstOf(List.of(FFN)).isPresent() ? source.size(FFN) : config.size(FFN);
         if (given.isPresent()) {
             // This family counts gate and up together in one key.
             return type.equals("qwen") ? given.getAsLong() / 2 : given.getAsLong();
@@ -348,14 +355,14 @@ final class TransformerReading {
             return needed("intermediate_size");
         }
         throw config.refusal("a transformer needs intermediate_size (or "
-                + String.join(", ", List.of(FFN).subList(1, FFN.length)) + "), the width of its feed-forward block; found: "
+                + String.join(", ", List.of(FFN).subList(1, FFN.length))
+                + "), the width of its feed-forward block; found: "
                 + foundKeys());
     }
 
     private void sayWhatElse() {
-        boolean parallel = family.parallel()
-                && config.flag("parallel_attn", true)
-                && config.flag("use_parallel_residual", true);
+        boolean parallel =
+                family.parallel() && config.flag("parallel_attn", true) && config.flag("use_parallel_residual", true);
         if (parallel) {
             notes.add(
                     "attention and feed-forward of this model run side by side; they are planned one after the other");
