@@ -12,6 +12,8 @@ module io.weft.api {
     // The narrow waist: what passes between scheduler and hardware, and what comes back.
     exports io.weft.api.graph;
     exports io.weft.api.topology;
+    // What every check of data needs and no backend may supply: element access, random data, an independent reference.
+    exports io.weft.api.numeric;
     // What a plugin implements.
     exports io.weft.spi;
     // Wrappers over any backend: validation, leak tracking, tracing, and the base for fault injection.
