@@ -5,6 +5,7 @@ import io.weft.api.ElementType;
 import io.weft.api.numeric.Elements;
 import io.weft.api.numeric.HostMatrix;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
@@ -85,7 +86,7 @@ public final class Gemm {
         if (c.batch() > 1 && work < SERIAL_WORK * pool.lanes()) {
             // Small products: one task each. Several per task where they are tiny, so that a task is worth its
             // hand-over.
-            int group = (int) Math.clamp(SERIAL_WORK / 8 / work, 1, c.batch());
+            int group = Math.clamp(SERIAL_WORK / 8 / work, 1, c.batch());
             pool.run((c.batch() + group - 1) / group, (task, lane) -> {
                 Workspace space = take();
                 for (int entry = task * group; entry < Math.min(c.batch(), (task + 1) * group); entry++) {
@@ -161,8 +162,8 @@ public final class Gemm {
         int passRows = Math.min(roundUp(rows, tileRows), roundUp(PASS_ROWS, tileRows));
         int passColumns = Math.min(roundUp(columns, tileColumns), roundUp(PASS_ROWS, tileColumns));
         // A pass that is narrow in rows or columns may be long in depth.
-        int passDepth = Math.clamp(
-                PASS_ELEMENTS / Math.max(passRows, passColumns) / DEPTH * DEPTH, DEPTH, roundUp(Math.max(k, 1), DEPTH));
+        int deepest = PASS_ELEMENTS / Math.max(passRows, passColumns);
+        int passDepth = Math.max(DEPTH, roundUp(Math.min(k, deepest - DEPTH), DEPTH));
         for (int column = 0; column < columns; column += passColumns) {
             for (int row = 0; row < rows; row += passRows) {
                 int depth = 0;
@@ -441,7 +442,7 @@ public final class Gemm {
                     for (int i = rowPanel; i < rowEnd; i++) {
                         int c = (i * columnPanels + j) * tile;
                         if (fresh) {
-                            java.util.Arrays.fill(sums, c, c + tile, 0f);
+                            Arrays.fill(sums, c, c + tile, 0f);
                         }
                         lanes.tile(space.packedA, (i * depth + p) * tileRows, space.packedB, b, size, sums, c);
                         if (integer) {
@@ -454,9 +455,9 @@ public final class Gemm {
                 for (int i = rowPanel; i < rowEnd; i++) {
                     int c = (i * columnPanels + columnPanel) * tile;
                     int end = (i * columnPanels + columnEnd) * tile;
-                    java.util.Arrays.fill(sums, c, end, 0f);
+                    Arrays.fill(sums, c, end, 0f);
                     if (integer) {
-                        java.util.Arrays.fill(space.integers, c, end, 0);
+                        Arrays.fill(space.integers, c, end, 0);
                     }
                 }
             }

@@ -108,7 +108,7 @@ final class ScalarLanes extends Lanes {
             case FP16 -> {
                 for (int i = 0; i < count; i++) {
                     float x = from[at + i];
-                    short half = x != x ? (short) 0x7E00 : Float.floatToFloat16(x);
+                    short half = Float.isNaN(x) ? (short) 0x7E00 : Float.floatToFloat16(x);
                     memory.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i, half);
                 }
             }

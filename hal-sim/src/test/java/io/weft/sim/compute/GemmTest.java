@@ -236,7 +236,7 @@ class GemmTest {
         private HostMatrix matrix(ElementType type, int batch, int rows, int columns, int stream) {
             boolean byColumns = random.nextBoolean();
             int minor = byColumns ? rows : columns;
-            long leading = minor + (random.nextBoolean() ? 0 : random.nextInt(9));
+            long leading = (long) minor + (random.nextBoolean() ? 0 : random.nextInt(9));
             long stride = leading * (byColumns ? columns : rows) + random.nextInt(5);
             long offset = random.nextInt(5); // also unaligned
             MemorySegment memory = Arena.ofAuto().allocate(offset + Math.max(1, stride * batch * type.bytes()), 64);

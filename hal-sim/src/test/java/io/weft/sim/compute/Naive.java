@@ -34,7 +34,7 @@ final class Naive {
                 whole += (byte) a.bits(entry, i, k) * (byte) b.bits(entry, k, j);
             }
             if (c.type() == ElementType.INT32) {
-                return (int) alpha * whole + (beta == 0f ? 0 : (int) beta * c.bits(entry, i, j));
+                return ((int) alpha) * whole + (beta == 0f ? 0 : ((int) beta) * c.bits(entry, i, j));
             }
             sum = whole;
         } else {
