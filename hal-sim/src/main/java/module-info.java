@@ -10,7 +10,7 @@
  *   <li>Requires Jackson with its YAML format to read machine documents.
  *   <li>Requires {@code jdk.incubator.vector} statically: used when the JVM was started with it, and plain loops
  *       otherwise, so the plugin loads anywhere.
- *   <li>Exports {@code io.weft.sim.engine}: other model drivers build on it.
+ *   <li>Exports {@code io.weft.sim.engine}, {@code .machine} and {@code .model}: other model drivers build on them.
  * </ul>
  */
 module io.weft.sim {
@@ -20,4 +20,6 @@ module io.weft.sim {
     requires tools.jackson.dataformat.yaml;
 
     exports io.weft.sim.engine;
+    exports io.weft.sim.machine;
+    exports io.weft.sim.model;
 }

@@ -196,6 +196,26 @@ public final class ActivitySpec {
         return uses;
     }
 
+    /**
+     * A resource named so far.
+     *
+     * @param use 0 up to {@link #uses()}
+     * @return resource number
+     */
+    public int resource(int use) {
+        return resources[use];
+    }
+
+    /**
+     * The amount of a resource named so far.
+     *
+     * @param use 0 up to {@link #uses()}
+     * @return units of the resource per unit of work
+     */
+    public double amount(int use) {
+        return amounts[use];
+    }
+
     boolean queued() {
         return queue != NO_QUEUE;
     }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.sim.machine;
+
+import io.weft.api.ElementType;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How a device multiplies matrices.
+ *
+ * @param peakFlops FLOP/s of the whole device by input element type, dense, a fused multiply-add being two
+ * @param tiles the library's macro-tiles; the model takes the fastest for each product
+ * @param prologueK length of the inner loop, in elements of K, whose time a tile spends outside its main loop (filling the pipeline, writing C)
+ * @param maxSplitK most parts into which the library cuts K when there are too few tiles, 1 for never
+ */
+public record GemmModel(Map<ElementType, Double> peakFlops, List<TileModel> tiles, int prologueK, int maxSplitK) {
+    public GemmModel {
+        peakFlops = Map.copyOf(peakFlops);
+        tiles = List.copyOf(tiles);
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.sim.machine;
+
+/**
+ * How a device runs kernels that are not GEMMs.
+ *
+ * @param hardwareQueues queues that run at the same time; lane L uses queue L mod this
+ * @param priorities distinct stream priorities, 1 to 3
+ * @param startNanos ns from a kernel being at the head of its queue with everything it waits for done until its first wave runs
+ * @param bandwidthPerUnit bytes/s of memory traffic (reads plus writes) that one compute unit drives
+ * @param bytesPerUnit bytes of traffic for which an elementwise kernel uses one more compute unit
+ * @param maxUnits most compute units that an elementwise kernel or local copy uses
+ * @param peerCopyUnits compute units of a kernel that copies to or from a peer
+ * @param rowOverheadBytes bytes of bandwidth that each row of a strided kernel copy wastes
+ */
+public record KernelModel(
+        int hardwareQueues,
+        int priorities,
+        double startNanos,
+        double bandwidthPerUnit,
+        double bytesPerUnit,
+        int maxUnits,
+        int peerCopyUnits,
+        int rowOverheadBytes) {}
