@@ -37,6 +37,7 @@ public final class CommandRuntime {
     private static final int LEFT = -2;
 
     private static final int STUCK_NAMED = 3;
+    private static final int[] NO_DEPENDENCIES = {};
 
     // Callbacks of the engine.
     private static final int RELEASE = 1;
@@ -58,6 +59,7 @@ public final class CommandRuntime {
     private static final byte KERNEL = 1;
     private static final byte ENGINE = 2;
     private static final byte PART = 3;
+    private static final byte HOLD = 4;
 
     private final Machine machine;
     private final MachineResources resources;
@@ -256,6 +258,50 @@ public final class CommandRuntime {
      */
     public int marker(int device, int lane, long visiblePs, int[] dependsOn, int count) {
         return add(null, device, lane, Priority.NORMAL, MARKER, NONE, visiblePs, dependsOn, count);
+    }
+
+    /**
+     * Submits a kernel that does nothing by itself and holds its hardware queue until {@link #finish}: for a caller that fuses several transfers into one
+     * kernel.
+     *
+     * @return the operation's number
+     */
+    public int hold(int device, int lane, Priority priority, long visiblePs, int[] dependsOn, int count) {
+        return add(
+                null, device, lane, priority, HOLD, resources.queueServer(device, lane), visiblePs, dependsOn, count);
+    }
+
+    /**
+     * Ends a held kernel that has started. It is over at the present instant, after everything already due.
+     *
+     * @throws IllegalStateException when it has not started, or is over
+     */
+    public void finish(int operation) {
+        int i = remembered(operation);
+        if (isOver(operation) || carrier[i] != HOLD || state[i] != RUNNING) {
+            throw new IllegalStateException("operation " + operation + " is no held kernel that is running");
+        }
+        ticket[i] = engine.at(Math.max(engine.nowPs(), startPs[i]), ARRIVED, operation);
+    }
+
+    /** When the device sees a kernel whose host call returns at a time, ps. */
+    public long kernelVisiblePs(int device, long issuedPs) {
+        return issuedPs + eagerPs[device];
+    }
+
+    /**
+     * Submits one rank's part of a collective that runs inside a kernel which holds its queue already (see {@link #hold}): it waits for no lane and takes no queue.
+     *
+     * @return the operation's number
+     */
+    public int submitWithin(int handle, Command.Collective part, int device, Priority priority) {
+        if (submitted[handle] == partCount[handle]) {
+            throw new IllegalStateException("the collective has all its " + partCount[handle] + " parts already");
+        }
+        int op = add(part, device, NONE, priority, PART, NONE, nowPs(), NO_DEPENDENCIES, 0);
+        collective[op & mask] = handle;
+        parts[handle][submitted[handle]++] = op;
+        return op;
     }
 
     /**
@@ -606,19 +652,11 @@ public final class CommandRuntime {
         for (int d = 0; d < count; d++) {
             waits += waitFor(op, i, dependsOn[d]);
         }
-        int[] tails = laneTail[onDevice];
-        if (onLane >= tails.length) {
-            int before = tails.length;
-            tails = Arrays.copyOf(tails, Math.max(onLane + 1, 2 * before));
-            Arrays.fill(tails, before, tails.length, NONE);
-            laneTail[onDevice] = tails;
-        }
-        int tail = tails[onLane];
-        tails[onLane] = op;
-        boolean queued = by == KERNEL || by == PART;
+        int tail = onLane == NONE ? NONE : replaceTail(onDevice, onLane, op);
+        boolean queued = inQueue(i);
         if (tail >= base && state[tail & mask] < DONE) {
             // Two kernels of one lane share a hardware queue, which keeps their order by itself.
-            boolean sameQueue = queued && (carrier[tail & mask] == KERNEL || carrier[tail & mask] == PART);
+            boolean sameQueue = queued && inQueue(tail & mask);
             if (!sameQueue) {
                 waits += waitFor(op, i, tail);
             }
@@ -633,6 +671,25 @@ public final class CommandRuntime {
         }
         pending[i] = waits;
         return op;
+    }
+
+    /** Makes an operation the last of its lane and returns the one before. */
+    private int replaceTail(int onDevice, int onLane, int op) {
+        int[] tails = laneTail[onDevice];
+        if (onLane >= tails.length) {
+            int before = tails.length;
+            tails = Arrays.copyOf(tails, Math.max(onLane + 1, 2 * before));
+            Arrays.fill(tails, before, tails.length, NONE);
+            laneTail[onDevice] = tails;
+        }
+        int tail = tails[onLane];
+        tails[onLane] = op;
+        return tail;
+    }
+
+    /** Whether an operation takes a hardware queue. */
+    private boolean inQueue(int i) {
+        return server[i] != NONE && carrier[i] != ENGINE;
     }
 
     /** Makes an operation wait for another; returns 1 if it must. */
@@ -712,7 +769,7 @@ public final class CommandRuntime {
                 }
             }
             default -> {
-                if (serverHead[server[i]] == op) {
+                if (server[i] == NONE || serverHead[server[i]] == op) {
                     start(op, i);
                 }
             }
@@ -736,9 +793,16 @@ public final class CommandRuntime {
         }
         if (listener != null) {
             listener.started(op);
+            i = op & mask; // the listener may have submitted and made the tables grow
+            if (state[i] != RUNNING) {
+                return; // it has ended this operation, or its collective
+            }
         }
         switch (carrier[i]) {
             case MARKER -> ticket[i] = engine.at(startPs[i], ARRIVED, op);
+            case HOLD -> {
+                // Until the caller finishes it, which it may have done already.
+            }
             case PART -> arrive(i);
             default -> {
                 costs.fill(
