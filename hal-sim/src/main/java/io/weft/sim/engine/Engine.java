@@ -37,6 +37,7 @@ public final class Engine {
     private static final int NO_ACTIVITY = -1;
     private static final int NO_QUEUE = -1;
     private static final int STALLS_NAMED = 3;
+    private static final double SECONDS_PER_PS = 1e-12;
 
     // Phases of an activity.
     private static final byte FREE = 0;
@@ -772,7 +773,7 @@ public final class Engine {
     }
 
     private double done(int a) {
-        return rate[a] > 0 ? Math.min(remaining[a], rate[a] * ((nowPs - settledAt[a]) / 1e12)) : 0;
+        return rate[a] > 0 ? Math.min(remaining[a], rate[a] * ((nowPs - settledAt[a]) * SECONDS_PER_PS)) : 0;
     }
 
     private void checkStall() {

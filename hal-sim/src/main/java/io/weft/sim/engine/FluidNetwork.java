@@ -54,10 +54,16 @@ public final class FluidNetwork {
     private double[][] limits = new double[16][];
     /** By member: amount times weight, what the resource loses per unit of level. */
     private double[][] draws = new double[16][];
-    /** The level last computed for a dirty resource, and whether no limit has moved since. */
-    private double[] pending = new double[16];
-
+    /** The level last computed from the limits. */
+    private double[] computed = new double[16];
+    /** No limit that matters has moved since. */
     private boolean[] fresh = new boolean[16];
+    /** What the level cannot have fallen below since it was computed. */
+    private double[] floor = new double[16];
+    /** Level lost per unit of additional consumption, where the level was computed. */
+    private double[] steepness = new double[16];
+    /** What may be consumed in addition before a resource without a level gets one. */
+    private double[] spare = new double[16];
     /** The resource is in the list of resources touched since the last solve. */
     private boolean[] touched = new boolean[16];
     /** Fixed for good by progressive filling. */
@@ -388,13 +394,10 @@ public final class FluidNetwork {
         for (int i = 0; i < touchedCount; i++) {
             int r = touchedList[i];
             touched[r] = false;
-            fresh[r] = false;
             boolean binds = demand[r] > capacity[r] * SLACK;
             tight[r] = binds;
             if (binds) {
-                double next = fill(r);
-                pending[r] = next;
-                fresh[r] = true;
+                double next = compute(r);
                 if (!same(level[r], next)) {
                     dirty.lower(r, Math.min(level[r], next));
                 }
@@ -532,13 +535,9 @@ public final class FluidNetwork {
             double key = dirty.minLevel();
             int r = dirty.poll();
             double now = level[r];
-            double next = pending[r];
-            if (!tight[r]) {
-                next = NO_LEVEL;
-            } else if (!fresh[r]) {
-                next = fill(r);
-                pending[r] = next;
-                fresh[r] = true;
+            double next = NO_LEVEL;
+            if (tight[r]) {
+                next = fresh[r] ? computed[r] : compute(r);
             }
             if (same(now, next)) {
                 if (filling) {
@@ -579,8 +578,7 @@ public final class FluidNetwork {
         }
         for (int r = 0; r < resourceCount; r++) {
             if (tight[r]) {
-                fresh[r] = false;
-                dirty.lower(r, fill(r));
+                dirty.lower(r, compute(r));
             }
         }
         filling = true;
@@ -637,26 +635,46 @@ public final class FluidNetwork {
         double before = seen[at];
         if (after != before) {
             seen[at] = after;
-            limitMoved(r, before, after);
+            limitMoved(r, draws[r][at], before, after);
         }
     }
 
-    /** A member of {@code r} sees another limit from its other resources; only a limit below the level matters. */
-    private void limitMoved(int r, double before, double after) {
+    /**
+     * A member of {@code r} sees another limit from its other resources. Only a limit below the level matters; and how
+     * far the level can have moved is bounded, so that the resource is not looked at before its turn.
+     */
+    private void limitMoved(int r, double draw, double before, double after) {
         if (!tight[r] || (filling && frozen[r])) {
             return;
         }
-        fresh[r] = false;
-        double now = level[r];
+        double at = computed[r];
         if (after < before) {
-            // The others gain, so the level can only rise: nothing changes below the present one.
-            if (after < now && now != NO_LEVEL) {
-                dirty.lower(r, now);
+            // The flow gives something up, so the level can only rise.
+            if (after >= at || at == NO_LEVEL) {
+                return;
             }
-        } else if (before < now) {
-            // The others lose, but only where the old limit kept this flow down.
-            dirty.lower(r, before);
+        } else if (before >= at) {
+            return;
+        } else if (at == NO_LEVEL) {
+            spare[r] -= draw * (after - before);
+            if (spare[r] >= 0) {
+                return;
+            }
+            floor[r] = Math.min(floor[r], before);
+        } else {
+            // The function that fill() solves is concave: to the left of its root it falls at least this steeply.
+            floor[r] -= draw * (Math.min(after, at) - before) * steepness[r];
         }
+        fresh[r] = false;
+        dirty.lower(r, Math.min(level[r], floor[r]));
+    }
+
+    private double compute(int r) {
+        double x = fill(r);
+        computed[r] = x;
+        floor[r] = x;
+        fresh[r] = true;
+        return x;
     }
 
     /**
@@ -690,6 +708,7 @@ public final class FluidNetwork {
             }
             if (free == 0) {
                 if (fixed <= c * SLACK) {
+                    spare[r] = c - fixed;
                     return NO_LEVEL;
                 }
                 x = 0;
@@ -698,6 +717,7 @@ public final class FluidNetwork {
             double next = Math.max(0, (c - fixed) / free);
             long to = Double.doubleToRawLongBits(next);
             if ((to > highestBelow && to <= lowestAbove) || next == x || step > n + 2) {
+                steepness[r] = 1 / free;
                 return next;
             }
             x = next;
@@ -720,10 +740,15 @@ public final class FluidNetwork {
     private double rateOf(int f) {
         double least = NO_LEVEL;
         int base = f << shift;
-        for (int e = base; e < base + useCount[f]; e++) {
-            least = Math.min(least, level[edgeResource[e]]);
+        int end = base + useCount[f];
+        for (int e = base; e < end; e++) {
+            double x = level[edgeResource[e]];
+            if (x < least) {
+                least = x;
+            }
         }
-        return Math.min(ceiling[f], least * weight[f]);
+        double x = least * weight[f];
+        return x < ceiling[f] ? x : ceiling[f];
     }
 
     private void limitEdges(int f) {
@@ -820,7 +845,10 @@ public final class FluidNetwork {
         members = Arrays.copyOf(members, length);
         limits = Arrays.copyOf(limits, length);
         draws = Arrays.copyOf(draws, length);
-        pending = Arrays.copyOf(pending, length);
+        computed = Arrays.copyOf(computed, length);
+        floor = Arrays.copyOf(floor, length);
+        steepness = Arrays.copyOf(steepness, length);
+        spare = Arrays.copyOf(spare, length);
         fresh = Arrays.copyOf(fresh, length);
         touched = Arrays.copyOf(touched, length);
         frozen = Arrays.copyOf(frozen, length);
