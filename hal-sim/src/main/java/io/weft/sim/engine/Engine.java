@@ -194,6 +194,7 @@ public final class Engine {
      */
     public void capacity(int resource, double unitsPerSecond) {
         network.capacity(resource, unitsPerSecond);
+        ledger.capacity(resource);
     }
 
     // Timers and activities.

@@ -558,7 +558,7 @@ public final class FluidNetwork {
             if (filling) {
                 frozen[r] = true;
             }
-            spread(r);
+            spread(r, due);
         }
     }
 
@@ -586,15 +586,22 @@ public final class FluidNetwork {
         filling = false;
     }
 
-    /** Tells the members of a resource its new level, and makes dirty what that can change. */
-    private void spread(int r) {
+    /**
+     * Tells the members of a resource its new level, and makes dirty what that can change.
+     *
+     * @param lower the lower one of old and new level; members held below it by others keep their rate
+     */
+    private void spread(int r, double lower) {
         int[] edges = members[r];
+        double[] seen = limits[r];
         int n = memberCount[r];
         int s = shift;
         for (int i = 0; i < n; i++) {
             int e = edges[i];
             int f = e >> s;
-            mark(f);
+            if (seen[i] > lower) {
+                mark(f);
+            }
             int uses = useCount[f];
             if (uses == 2) {
                 limit(e ^ 1, Math.min(ceilingLevel[f], level[r]));
@@ -635,7 +642,7 @@ public final class FluidNetwork {
         double before = seen[at];
         if (after != before) {
             seen[at] = after;
-            limitMoved(r, draws[r][at], before, after);
+            limitMoved(r, at, before, after);
         }
     }
 
@@ -643,7 +650,7 @@ public final class FluidNetwork {
      * A member of {@code r} sees another limit from its other resources. Only a limit below the level matters; and how
      * far the level can have moved is bounded, so that the resource is not looked at before its turn.
      */
-    private void limitMoved(int r, double draw, double before, double after) {
+    private void limitMoved(int r, int place, double before, double after) {
         if (!tight[r] || (filling && frozen[r])) {
             return;
         }
@@ -656,14 +663,14 @@ public final class FluidNetwork {
         } else if (before >= at) {
             return;
         } else if (at == NO_LEVEL) {
-            spare[r] -= draw * (after - before);
+            spare[r] -= draws[r][place] * (after - before);
             if (spare[r] >= 0) {
                 return;
             }
             floor[r] = Math.min(floor[r], before);
         } else {
             // The function that fill() solves is concave: to the left of its root it falls at least this steeply.
-            floor[r] -= draw * (Math.min(after, at) - before) * steepness[r];
+            floor[r] -= draws[r][place] * (Math.min(after, at) - before) * steepness[r];
         }
         fresh[r] = false;
         dirty.lower(r, Math.min(level[r], floor[r]));
