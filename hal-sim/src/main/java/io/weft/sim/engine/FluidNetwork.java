@@ -37,6 +37,7 @@ public final class FluidNetwork {
 
     private static final double NO_LEVEL = Double.POSITIVE_INFINITY;
 
+    private final long patience;
     private int resourceCount;
     private double[] capacity = new double[16];
     /** Level at which a resource binds; NO_LEVEL if it does not. */
@@ -105,7 +106,14 @@ public final class FluidNetwork {
     private long restarts;
 
     /** An empty network. */
-    public FluidNetwork() {}
+    public FluidNetwork() {
+        this(16);
+    }
+
+    /** An empty network that starts a solve over after so many changes of level per resource; tests use 0. */
+    FluidNetwork(long patience) {
+        this.patience = patience;
+    }
 
     // Resources.
 
@@ -406,7 +414,7 @@ public final class FluidNetwork {
             }
         }
         touchedCount = 0;
-        settle(64L + 16L * resourceCount);
+        settle(patience * (4 + resourceCount));
         int n = 0;
         for (int i = 0; i < changedCount; i++) {
             int f = changed[i];
@@ -529,8 +537,8 @@ public final class FluidNetwork {
         return -1;
     }
 
-    private void settle(long patience) {
-        long left = patience;
+    private void settle(long changesAllowed) {
+        long left = changesAllowed;
         while (dirty.size() > 0) {
             double key = dirty.minLevel();
             int r = dirty.poll();
