@@ -258,7 +258,11 @@ final class EngineTest {
         for (int at : new int[] {1, 12, 25, 45}) {
             engine.reset();
             log.clear();
-            ActivitySpec spec = work(20).use(link).queue(sdma).delayPs(ns(10)).latencyPs(ns(10)).tailPs(ns(10));
+            ActivitySpec spec = work(20).use(link)
+                    .queue(sdma)
+                    .delayPs(ns(10))
+                    .latencyPs(ns(10))
+                    .tailPs(ns(10));
             long ticket = engine.start(spec, COPY, 0);
             engine.start(spec, COPY, 1);
             engine.runUntil(ns(at));

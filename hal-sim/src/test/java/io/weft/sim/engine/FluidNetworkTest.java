@@ -134,8 +134,7 @@ final class FluidNetworkTest {
     void anUnknownResourceIsRefused() {
         network.addResource(1);
         ActivitySpec wrong = over(1);
-        IllegalArgumentException refusal =
-                assertThrows(IllegalArgumentException.class, () -> network.define(wrong));
+        IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class, () -> network.define(wrong));
         assertEquals("resource 1 is unknown; there are 1", refusal.getMessage());
     }
 
@@ -235,7 +234,8 @@ final class FluidNetworkTest {
                     model.add(new MaxMinOracle.Flow(weight, cap, amounts));
                 } else if (choice < 9) {
                     int victim = random.nextInt(flows.size());
-                    network.release(flows.remove(victim));
+                    network.release(flows.get(victim));
+                    flows.subList(victim, victim + 1).clear();
                     model.remove(victim);
                 } else {
                     int r = random.nextInt(resources);

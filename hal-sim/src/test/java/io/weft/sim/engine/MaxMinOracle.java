@@ -12,7 +12,29 @@ import java.util.List;
  */
 final class MaxMinOracle {
     /** A flow: its weight, cap and consumption of each resource per unit of work (0 where unused). */
-    record Flow(double weight, double cap, double[] amounts) {}
+    static final class Flow {
+        private final double weight;
+        private final double cap;
+        private final double[] amounts;
+
+        Flow(double weight, double cap, double[] amounts) {
+            this.weight = weight;
+            this.cap = cap;
+            this.amounts = amounts;
+        }
+
+        double weight() {
+            return weight;
+        }
+
+        double cap() {
+            return cap;
+        }
+
+        double amount(int resource) {
+            return amounts[resource];
+        }
+    }
 
     private MaxMinOracle() {}
 
@@ -29,7 +51,7 @@ final class MaxMinOracle {
             for (int r = 0; r < left.length; r++) {
                 double draw = 0;
                 for (int f : rising) {
-                    draw += flows.get(f).amounts()[r] * flows.get(f).weight();
+                    draw += flows.get(f).amount(r) * flows.get(f).weight();
                 }
                 if (draw > 0 && left[r] / draw < level) {
                     level = left[r] / draw;
@@ -49,16 +71,15 @@ final class MaxMinOracle {
                 fixed.add(capped);
             } else {
                 for (int f : rising) {
-                    if (flows.get(f).amounts()[full] > 0) {
+                    if (flows.get(f).amount(full) > 0) {
                         fixed.add(f);
                     }
                 }
             }
             for (int f : fixed) {
                 rate[f] = level * flows.get(f).weight();
-                double[] amounts = flows.get(f).amounts();
                 for (int r = 0; r < left.length; r++) {
-                    left[r] = Math.max(0, left[r] - amounts[r] * rate[f]);
+                    left[r] = Math.max(0, left[r] - flows.get(f).amount(r) * rate[f]);
                 }
             }
             if (capped < 0) {
