@@ -16,7 +16,6 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -60,17 +59,19 @@ final class Image {
     /**
      * Builds or refreshes the image.
      *
-     * @param arguments the jars as one class path, the folder of files to copy as they are, the licence, the image
+     * @param arguments the jars as one class path, the folder of files to copy as they are, the licence, the image,
+     *     and when the build began
      * @throws IOException if a jar cannot be read or the image cannot be written
      */
     public static void main(String[] arguments) throws IOException {
         List<Path> jars = Stream.of(arguments[0].split(Pattern.quote(File.pathSeparator), -1))
                 .map(Path::of)
                 .toList();
-        new Image(Path.of(arguments[3])).build(jars, Path.of(arguments[1]), Path.of(arguments[2]));
+        new Image(Path.of(arguments[3]))
+                .build(jars, Path.of(arguments[1]), Path.of(arguments[2]), Instant.parse(arguments[4]));
     }
 
-    private void build(List<Path> jars, Path files, Path licence) throws IOException {
+    private void build(List<Path> jars, Path files, Path licence, Instant began) throws IOException {
         Map<String, ModuleReference> modules = new TreeMap<>();
         for (Path jar : jars) {
             for (ModuleReference module : ModuleFinder.of(jar).findAll()) {
@@ -112,13 +113,9 @@ final class Image {
         }
         // The first start makes the ahead-of-time cache, and shows that the image runs.
         run(List.of(image.resolve("bin/weft").toString(), "--version"));
-        // What the root script compares the sources with: the start of Maven, since a source may change meanwhile.
+        // What the root script compares the sources with. A source may change while the build runs.
         Path built = Files.writeString(image.resolve("built"), "");
-        Optional<Instant> began =
-                ProcessHandle.current().parent().flatMap(maven -> maven.info().startInstant());
-        if (began.isPresent()) {
-            Files.setLastModifiedTime(built, FileTime.from(began.get()));
-        }
+        Files.setLastModifiedTime(built, FileTime.from(began));
     }
 
     private static boolean isPlugin(ModuleReference module) {
