@@ -25,6 +25,14 @@ module io.weft.runtime {
     requires org.slf4j;
     requires tools.jackson.core;
 
+    // Start, plans and runs.
+    exports io.weft.runtime;
+    // From a model file to what its layers multiply.
     exports io.weft.runtime.model;
+    // Values and their origins.
     exports io.weft.runtime.settings;
+
+    // Guice calls the package-private parts of the wiring.
+    opens io.weft.runtime to
+            com.google.guice;
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime;
+
+import com.google.inject.AbstractModule;
+import com.google.inject.Provides;
+import io.weft.api.Accelerators;
+import io.weft.api.DiscoveryOptions;
+import io.weft.runtime.settings.Catalogue;
+import io.weft.runtime.settings.EffectiveSettings;
+import jakarta.inject.Singleton;
+import java.util.Set;
+
+/** What depends on what. Everything is made on first use: a command that only lists settings loads no plugin. */
+final class Wiring extends AbstractModule {
+    private final EffectiveSettings settings;
+
+    Wiring(EffectiveSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    protected void configure() {
+        binder().requireExplicitBindings();
+        bind(EffectiveSettings.class).toInstance(settings);
+    }
+
+    @Provides
+    @Singleton
+    DiscoveryOptions discoveryOptions(EffectiveSettings effective) {
+        return new DiscoveryOptions(
+                Set.copyOf(effective.value(Catalogue.PROVIDERS_DENY)),
+                PluginFolders.of(effective),
+                true,
+                effective.value(Catalogue.DECORATORS));
+    }
+
+    @Provides
+    @Singleton
+    Accelerators accelerators(DiscoveryOptions options) {
+        return Accelerators.discover(options);
+    }
+}
