@@ -29,6 +29,8 @@ module io.weft.runtime {
     exports io.weft.runtime;
     // From a model file to what its layers multiply.
     exports io.weft.runtime.model;
+    // Pages, traces and drawings.
+    exports io.weft.runtime.report;
     // Values and their origins.
     exports io.weft.runtime.settings;
 

@@ -29,7 +29,8 @@ public final class WeftRuntime implements AutoCloseable {
 
     /** Starts with these settings. The caller closes it. */
     public static WeftRuntime start(EffectiveSettings settings) {
-        // Read once by Guice. Its generated classes would save nothing here, and making them prints a warning on JDK 25.
+        // Read once by Guice. Its generated classes would save nothing here, and making them prints a warning on JDK
+        // 25.
         System.getProperties().putIfAbsent("guice_bytecode_gen_option", "DISABLED");
         return new WeftRuntime(Guice.createInjector(Stage.DEVELOPMENT, new Wiring(settings)));
     }

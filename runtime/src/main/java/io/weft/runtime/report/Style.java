@@ -4,8 +4,7 @@ package io.weft.runtime.report;
 /** Colours and forms of pages and drawings, for light and dark screens alike. */
 final class Style {
     /** Named colours. The five hues stay apart for the usual forms of colour blindness. */
-    static final String PALETTE =
-            """
+    static final String PALETTE = """
             :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--faint:#667;--rule:#d5d9e0;--panel:#f5f6f8;
             --gemm:#2563a8;--copy:#c2631a;--collective:#8a4fa3;--reduce:#2f7d4f;--fill:#7a7a7a;--good:#2f7d4f}
             @media(prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#e6e9ee;--faint:#9aa3b0;--rule:#333a44;--panel:#1d2127;
@@ -13,8 +12,7 @@ final class Style {
             """;
 
     /** A topology drawing. */
-    static final String TOPOLOGY =
-            """
+    static final String TOPOLOGY = """
             .topology text{font:13px system-ui,sans-serif;fill:var(--ink)}.topology .paper{fill:var(--paper)}
             .link{stroke:var(--faint);stroke-opacity:.55}.link.fabric,.link.switched-fabric,.link.in-package{stroke:var(--gemm)}
             .link.network{stroke:var(--copy)}.link.pcie,.link.host{stroke:var(--faint);stroke-dasharray:5 4}
@@ -23,8 +21,7 @@ final class Style {
             """;
 
     /** Everything else on a page. */
-    static final String PAGE =
-            """
+    static final String PAGE = """
             *{box-sizing:border-box}body{margin:0 auto;max-width:1200px;padding:24px;background:var(--paper);color:var(--ink);
             font:15px/1.5 system-ui,sans-serif}h1{font-size:24px;margin:0 0 4px}h2{font-size:19px;margin:36px 0 8px}
             h3{font-size:15px;margin:20px 0 6px}p{margin:6px 0;max-width:80ch}.faint{color:var(--faint)}

@@ -106,23 +106,30 @@ public final class TopologyWriter {
     public static String dot(Platform platform) {
         Topology topology = platform.topology();
         StringBuilder text = new StringBuilder();
-        text.append("// ").append(oneLine(platform.uri().toString())).append(": direct paths, GB/s each way (")
+        text.append("// ")
+                .append(oneLine(platform.uri().toString()))
+                .append(": direct paths, GB/s each way (")
                 .append(platform.figures().label())
                 .append(" figures)\n");
         text.append("digraph ").append(quoted(platform.properties().machine())).append(" {\n");
         text.append("  node [shape=box];\n");
-        platform.devices().forEach(device -> text.append("  ")
-                .append(device.properties().ordinal())
-                .append(" [label=")
-                .append(quoted(device.properties().ordinal() + "\n" + device.properties().name()))
-                .append("];\n"));
+        platform.devices()
+                .forEach(device -> text.append("  ")
+                        .append(device.properties().ordinal())
+                        .append(" [label=")
+                        .append(quoted(device.properties().ordinal() + "\n"
+                                + device.properties().name()))
+                        .append("];\n"));
         for (Link link : drawn(topology)) {
             boolean twoWay = isTwoWay(topology, link);
             if (twoWay && link.from() > link.to()) {
                 continue;
             }
             text.append("  ").append(link.from()).append(" -> ").append(link.to());
-            text.append(" [label=").append(quoted(caption(link))).append(twoWay ? ", dir=both" : "").append("];\n");
+            text.append(" [label=")
+                    .append(quoted(caption(link)))
+                    .append(twoWay ? ", dir=both" : "")
+                    .append("];\n");
         }
         return text.append("}\n").toString();
     }
@@ -134,7 +141,10 @@ public final class TopologyWriter {
 
     private static String quoted(String text) {
         return '"'
-                + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n").replaceAll("\\p{Cntrl}", "?")
+                + text.replace("\\", "\\\\")
+                        .replace("\"", "\\\"")
+                        .replace("\n", "\\n")
+                        .replaceAll("\\p{Cntrl}", "?")
                 + '"';
     }
 
@@ -161,10 +171,9 @@ public final class TopologyWriter {
                     "a drawing shows " + MOST_IN_A_MATRIX + " devices at most, and " + platform.uri() + " has "
                             + devices + "; use --json");
         }
-        String title = platform.properties().machine() + ": GB/s each way (" + platform.figures().label() + " figures)";
-        return devices <= MOST_ON_A_RING
-                ? ring(topology, title, standsAlone)
-                : matrix(topology, title, standsAlone);
+        String title = platform.properties().machine() + ": GB/s each way ("
+                + platform.figures().label() + " figures)";
+        return devices <= MOST_ON_A_RING ? ring(topology, title, standsAlone) : matrix(topology, title, standsAlone);
     }
 
     private static StringBuilder start(int width, int height, String title, boolean standsAlone) {
@@ -178,7 +187,11 @@ public final class TopologyWriter {
                 .append(height)
                 .append("\" role=\"img\" class=\"topology\"");
         if (standsAlone) {
-            svg.append(" width=\"").append(width).append("\" height=\"").append(height).append('"');
+            svg.append(" width=\"")
+                    .append(width)
+                    .append("\" height=\"")
+                    .append(height)
+                    .append('"');
         }
         svg.append(">\n<title>").append(Markup.escape(title)).append("</title>\n");
         if (standsAlone) {
@@ -214,7 +227,9 @@ public final class TopologyWriter {
             svg.append(Markup.coordinate(x[link.from()])).append("\" y1=\"").append(Markup.coordinate(y[link.from()]));
             svg.append("\" x2=\"").append(Markup.coordinate(x[link.to()]));
             svg.append("\" y2=\"").append(Markup.coordinate(y[link.to()]));
-            svg.append("\" stroke-width=\"").append(Markup.coordinate(thickness)).append("\"><title>");
+            svg.append("\" stroke-width=\"")
+                    .append(Markup.coordinate(thickness))
+                    .append("\"><title>");
             svg.append(Markup.escape(link.from() + " to " + link.to() + ": " + caption(link) + " GB/s, "
                     + Markup.figure(link.latencyNanos()) + " ns"));
             svg.append("</title></line>\n");
@@ -223,7 +238,11 @@ public final class TopologyWriter {
             svg.append("<circle class=\"device\" cx=\"").append(Markup.coordinate(x[i]));
             svg.append("\" cy=\"").append(Markup.coordinate(y[i])).append("\" r=\"18\"/>");
             svg.append("<text class=\"device-label\" x=\"").append(Markup.coordinate(x[i]));
-            svg.append("\" y=\"").append(Markup.coordinate(y[i] + 5)).append("\">").append(i).append("</text>\n");
+            svg.append("\" y=\"")
+                    .append(Markup.coordinate(y[i] + 5))
+                    .append("\">")
+                    .append(i)
+                    .append("</text>\n");
         }
         int line = size + 14;
         for (String entry : legend.stream().limit(3).toList()) {
@@ -238,7 +257,8 @@ public final class TopologyWriter {
         int devices = topology.devices();
         int cell = Math.max(2, 560 / devices);
         int size = cell * devices;
-        double fastest = links(topology).stream().mapToDouble(Link::bandwidth).max().orElse(1);
+        double fastest =
+                links(topology).stream().mapToDouble(Link::bandwidth).max().orElse(1);
         StringBuilder svg = start(size + 24, size + 48, title, standsAlone);
         svg.append("<g transform=\"translate(12 12)\">\n");
         for (int from = 0; from < devices; from++) {
@@ -246,21 +266,32 @@ public final class TopologyWriter {
             while (to < devices) { // neighbours alike are one rectangle
                 double bandwidth = topology.link(from, to).bandwidth();
                 int end = to + 1;
-                while (end < devices && topology.link(from, end).bandwidth() == bandwidth && from != end && from != to) {
+                while (end < devices
+                        && topology.link(from, end).bandwidth() == bandwidth
+                        && from != end
+                        && from != to) {
                     end++;
                 }
                 if (from != to && bandwidth > 0 && fastest > 0) {
-                    svg.append("<rect class=\"cell\" x=\"").append(to * cell).append("\" y=\"").append(from * cell);
-                    svg.append("\" width=\"").append((end - to) * cell).append("\" height=\"").append(cell);
+                    svg.append("<rect class=\"cell\" x=\"")
+                            .append(to * cell)
+                            .append("\" y=\"")
+                            .append(from * cell);
+                    svg.append("\" width=\"")
+                            .append((end - to) * cell)
+                            .append("\" height=\"")
+                            .append(cell);
                     svg.append("\" fill-opacity=\"").append(Markup.coordinate(Math.sqrt(bandwidth / fastest)));
                     svg.append("\"/>\n");
                 }
                 to = end;
             }
         }
-        svg.append("</g>\n<text class=\"caption\" x=\"12\" y=\"").append(size + 36).append("\">");
-        svg.append(Markup.escape(
-                "row sends to column; the darkest is " + Markup.figure(fastest) + " GB/s, and shade goes with its root"));
+        svg.append("</g>\n<text class=\"caption\" x=\"12\" y=\"")
+                .append(size + 36)
+                .append("\">");
+        svg.append(Markup.escape("row sends to column; the darkest is " + Markup.figure(fastest)
+                + " GB/s, and shade goes with its root"));
         return svg.append("</text>\n</svg>\n").toString();
     }
 }

@@ -85,7 +85,8 @@ public final class TraceWriter {
                 lanes.merge(graph.device(node), graph.lane(node), Math::max);
             }
             for (Row row : rows(timeline)) {
-                Timeline.Resource resource = timeline.resources().get(row.interval().resource());
+                Timeline.Resource resource =
+                        timeline.resources().get(row.interval().resource());
                 names.computeIfAbsent(resource.device(), device -> new TreeMap<>())
                         .putIfAbsent(row.key(), row.name());
             }
@@ -173,9 +174,10 @@ public final class TraceWriter {
             }
             int row = free.place(interval.startNanos(), interval.endNanos());
             Timeline.Resource used = timeline.resources().get(resource);
-            String name = (used.kind() == Timeline.ResourceKind.LINK ? "link " : "engine ") + used.name();
+            boolean link = used.kind() == Timeline.ResourceKind.LINK;
+            String name = (link ? "link " : "engine ") + used.name();
             String key = "%06d %d %05d %s %03d"
-                    .formatted(used.device(), used.kind().ordinal(), Math.max(used.peer(), 0), used.name(), row);
+                    .formatted(used.device(), link ? 1 : 0, Math.max(used.peer(), 0), used.name(), row);
             rows.add(new Row(interval, key, row == 0 ? name : name + " (" + (row + 1) + ")"));
         }
         return rows;
