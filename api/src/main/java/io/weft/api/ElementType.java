@@ -139,7 +139,10 @@ public enum ElementType {
             case BF16 -> Float.intBitsToFloat(bits << 16);
             case INT8 -> (byte) bits;
             case INT32 -> bits;
-            default -> decodeFp8(bits & 0xFF);
+            case FP8_E4M3 -> Fp8Values.E4M3[bits & 0xFF];
+            case FP8_E5M2 -> Fp8Values.E5M2[bits & 0xFF];
+            case FP8_E4M3_FNUZ -> Fp8Values.E4M3_FNUZ[bits & 0xFF];
+            case FP8_E5M2_FNUZ -> Fp8Values.E5M2_FNUZ[bits & 0xFF];
         };
     }
 
@@ -165,6 +168,22 @@ public enum ElementType {
             return (bits >>> 16) | 0x40; // keep it a NaN after the low half is cut off
         }
         return (bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16;
+    }
+
+    /** The value of every pattern of every 8-bit float: whole matrices are decoded element by element. */
+    private static final class Fp8Values {
+        static final float[] E4M3 = of(FP8_E4M3);
+        static final float[] E5M2 = of(FP8_E5M2);
+        static final float[] E4M3_FNUZ = of(FP8_E4M3_FNUZ);
+        static final float[] E5M2_FNUZ = of(FP8_E5M2_FNUZ);
+
+        private static float[] of(ElementType type) {
+            float[] values = new float[256];
+            for (int bits = 0; bits < values.length; bits++) {
+                values[bits] = type.decodeFp8(bits);
+            }
+            return values;
+        }
     }
 
     private float decodeFp8(int bits) {

@@ -2,6 +2,7 @@
 package io.weft.sim.compute;
 
 import io.weft.api.ElementType;
+import io.weft.api.ReduceOp;
 import io.weft.api.numeric.Elements;
 import io.weft.api.numeric.HostMatrix;
 import java.lang.foreign.MemorySegment;
@@ -47,6 +48,49 @@ final class Naive {
             value = Math.fma(beta, c.type().decode(c.bits(entry, i, j)), value);
         }
         return encode(c.type(), value);
+    }
+
+    /** One element of a reduction, from the inputs' patterns. */
+    static int reduce(ReduceOp op, float[] scales, ElementType type, int[] inputs, ElementType outputType) {
+        int n = inputs.length;
+        if (!type.isFloating()) {
+            int result = 0;
+            for (int i = 0; i < n; i++) {
+                int x = type == ElementType.INT8 ? (byte) inputs[i] : inputs[i];
+                x *= op.kind() == ReduceOp.Kind.SCALED_SUM ? (int) op.scale() : 1;
+                result = i == 0
+                        ? x
+                        : switch (op.kind()) {
+                            case SUM, AVG, SCALED_SUM -> result + x;
+                            case PROD -> result * x;
+                            case MIN -> Math.min(result, x);
+                            case MAX -> Math.max(result, x);
+                        };
+                result = type == ElementType.INT8 ? (byte) result : result;
+            }
+            if (op.kind() == ReduceOp.Kind.AVG) {
+                result /= n;
+            }
+            return type == ElementType.INT8 ? result & 0xFF : result;
+        }
+        float result = 0;
+        for (int i = 0; i < n; i++) {
+            float x = type.decode(inputs[i]);
+            if (op.kind() == ReduceOp.Kind.AVG) {
+                x *= type.decode(type.encode(1f / n));
+            } else if (op.kind() == ReduceOp.Kind.SCALED_SUM) {
+                x *= type.decode(type.encode(scales == null ? op.scale() : scales[i]));
+            }
+            result = i == 0
+                    ? x
+                    : switch (op.kind()) {
+                        case SUM, AVG, SCALED_SUM -> result + x;
+                        case PROD -> result * x;
+                        case MIN -> Math.min(result, x);
+                        case MAX -> Math.max(result, x);
+                    };
+        }
+        return encode(outputType, result);
     }
 
     static int encode(ElementType type, float value) {
