@@ -56,6 +56,11 @@ public record Schedule(Kind kind, int chunks, int streams, TransferEngine engine
             };
         }
 
+        /** Whether the own rows have GEMMs of their own that come last, so that they can accumulate into partial products that have arrived. */
+        public boolean mayAccumulate() {
+            return this == SHARD_P2P || this == HETERO_FUSED_1D || this == HETERO_UNFUSED_1D;
+        }
+
         /**
          * Whether every result has the same bits as the serial schedule's, provided that the GEMM sums along K in one order whatever its number of rows and that {@link
          * Reduction#KERNEL} is used. Patterns that reduce cut columns of the result instead of the inner sum, so they keep the bits in 2D as well.
@@ -119,9 +124,11 @@ public record Schedule(Kind kind, int chunks, int streams, TransferEngine engine
         if (!kind.isChunked()) {
             chunks = 1;
         }
+        if (!kind.mayAccumulate()) {
+            reduction = Reduction.KERNEL;
+        }
         if (kind == Kind.SERIAL) {
             streams = 1;
-            reduction = Reduction.KERNEL;
         } else if (engine == TransferEngine.COLLECTIVE) {
             throw AcceleratorException.invalid(
                     "schedule",
