@@ -82,13 +82,15 @@ class LoweringTest {
         return values;
     }
 
-    private record Inputs(double[][] a, double[][] b) {
-        static Inputs of(LoweredSchedule lowered, long seed) {
+    private static final class Inputs {
+        private final double[][] a;
+        private final double[][] b;
+
+        private Inputs(LoweredSchedule lowered, long seed) {
             SplittableRandom random = new SplittableRandom(seed);
             ElementType type = lowered.problem().elementType();
-            return new Inputs(
-                    LoweringTest.random(lowered.operands(), type, random),
-                    LoweringTest.random(lowered.weights(), type, random));
+            a = random(lowered.operands(), type, random);
+            b = random(lowered.weights(), type, random);
         }
     }
 
@@ -195,7 +197,7 @@ class LoweringTest {
     void everyScheduleIsRightInEveryLegalOrderAndHasTheBitsOfTheSerialOne(Pattern pattern) {
         for (OverlapProblem problem : problems(pattern)) {
             LoweredSchedule serial = Lowering.lower(problem, Schedule.serial());
-            Inputs inputs = Inputs.of(serial, SEED);
+            Inputs inputs = new Inputs(serial, SEED);
             double[][] wanted = expected(problem, inputs);
             double[][] serialResult = run(serial, inputs, new SplittableRandom(SEED));
             for (Schedule schedule : schedules()) {
@@ -263,7 +265,7 @@ class LoweringTest {
         OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 29, 5, 7, ElementType.BF16, 3);
         LoweredSchedule lowered = Lowering.lower(problem, Schedule.parse("uniform-fused-1d/chunks=5"));
         CommandGraph graph = lowered.graph();
-        Inputs inputs = Inputs.of(lowered, SEED);
+        Inputs inputs = new Inputs(lowered, SEED);
         double[][] right = run(lowered, inputs, new SplittableRandom(SEED));
         int caught = 0;
         int dropped = 0;
