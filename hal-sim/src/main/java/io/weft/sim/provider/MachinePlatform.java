@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.sim.provider;
+
+import io.weft.api.PlatformUri;
+import io.weft.sim.machine.Machine;
+import io.weft.spi.PlatformDriver;
+
+/** Opens a platform on any machine model. Vendors' providers use it for the models that they ship. */
+public final class MachinePlatform {
+    private MachinePlatform() {}
+
+    /**
+     * Opens a platform.
+     *
+     * @param uri under which it is known; its options are those of the provider {@code sim}
+     * @param machine what it simulates
+     * @return the driver, which the caller closes
+     * @throws io.weft.api.AcceleratorException INVALID_ARGUMENT for an unknown option or a bad value, saying what is accepted
+     */
+    public static PlatformDriver open(PlatformUri uri, Machine machine) {
+        return new SimPlatform(uri, machine, SimOptions.of(uri).checkedFor(uri, machine));
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.sim.provider;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.CollectiveKind;
+import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
+import io.weft.api.ReduceOp;
+import io.weft.sim.machine.CollectiveRange;
+import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CommunicatorDriver;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** One member's hold on a communicator: the ranks that joined together. */
+final class SimCommunicator implements CommunicatorDriver {
+    private final SimPlatform platform;
+    private final CommunicatorState state;
+    private final Map<Integer, SimDevice> ranks;
+    private boolean closed;
+
+    SimCommunicator(SimPlatform platform, CommunicatorState state, Map<Integer, SimDevice> ranks) {
+        this.platform = platform;
+        this.state = state;
+        this.ranks = ranks;
+    }
+
+    @Override
+    public void enqueue(List<CollectiveDriver.Part> group) {
+        platform.enter("collective");
+        try {
+            requireOpen("collective");
+            state.issue(group);
+        } finally {
+            platform.leave();
+        }
+    }
+
+    @Override
+    public Map<Integer, Membership> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
+        platform.enter("split");
+        try {
+            requireOpen("split");
+            state.requireUsable("split");
+            SplitRound round = state.splitRound(colors.keySet());
+            round.add(colors, keys);
+            if (round.isComplete()) {
+                round.result(state.divide(round));
+            }
+            platform.awaitOthers(
+                    () -> {
+                        state.requireUsable("split");
+                        return round.result() != null;
+                    },
+                    () -> new AcceleratorException(
+                            ErrorCode.TIMEOUT,
+                            "split",
+                            Ranks.name(round.missing()) + " of " + state.name() + " did not take part"));
+            return memberships(round);
+        } finally {
+            platform.leave();
+        }
+    }
+
+    private Map<Integer, Membership> memberships(SplitRound round) {
+        Map<Integer, Membership> result = new TreeMap<>();
+        round.groups().forEach((color, oldRanks) -> {
+            CommunicatorState made = round.result().get(color);
+            Map<Integer, SimDevice> mine = new TreeMap<>();
+            for (int rank = 0; rank < oldRanks.size(); rank++) {
+                SimDevice device = ranks.get(oldRanks.get(rank));
+                if (device != null) {
+                    mine.put(rank, device);
+                }
+            }
+            if (mine.isEmpty()) {
+                return;
+            }
+            made.join(mine);
+            SimCommunicator communicator = new SimCommunicator(platform, made, mine);
+            mine.keySet()
+                    .forEach(rank ->
+                            result.put(oldRanks.get(rank), new Membership(communicator, rank, oldRanks.size())));
+        });
+        return result;
+    }
+
+    @Override
+    public String describe(CollectiveKind kind, ReduceOp op, ElementType type, long bytes) {
+        CollectiveRange range = platform.machine().collective(kind).range(bytes);
+        return range.algorithm().name().toLowerCase(Locale.ROOT) + ", " + range.computeUnits() + " compute units";
+    }
+
+    @Override
+    public Optional<AcceleratorException> asyncError() {
+        platform.enter("asynchronous error");
+        try {
+            return Optional.ofNullable(state.asyncError());
+        } finally {
+            platform.leave();
+        }
+    }
+
+    @Override
+    public void abort() {
+        platform.enterToClose();
+        try {
+            state.abort();
+        } finally {
+            platform.leave();
+        }
+    }
+
+    @Override
+    public void close() {
+        platform.enterToClose();
+        try {
+            if (!closed) {
+                closed = true;
+                for (SimDevice device : ranks.values()) {
+                    state.drain(device);
+                }
+                if (state.leave()) {
+                    platform.unregister(state);
+                }
+            }
+        } finally {
+            platform.leave();
+        }
+    }
+
+    private void requireOpen(String operation) {
+        if (closed) {
+            throw new AcceleratorException(ErrorCode.CLOSED, operation, "the communicator was closed before");
+        }
+    }
+}
