@@ -88,10 +88,16 @@ final class PluginDirectory {
                 .map(ModuleReference::descriptor)
                 .map(ModuleDescriptor::name)
                 .collect(Collectors.toSet());
-        ModuleLayer parent = PluginDirectory.class.getModule().getLayer();
-        Configuration configuration = parent.configuration().resolveAndBind(ModuleFinder.of(), finder, roots);
-        ModuleLayer.Controller controller = ModuleLayer.defineModulesWithOneLoader(
-                configuration, List.of(parent), PluginDirectory.class.getClassLoader());
+        List<ModuleLayer> parents = new ArrayList<>();
+        parents.add(PluginDirectory.class.getModule().getLayer());
+        parents.addAll(OptionalModules.layers(finder, parents.getFirst()));
+        Configuration configuration = Configuration.resolveAndBind(
+                ModuleFinder.of(),
+                parents.stream().map(ModuleLayer::configuration).toList(),
+                finder,
+                roots);
+        ModuleLayer.Controller controller =
+                ModuleLayer.defineModulesWithOneLoader(configuration, parents, PluginDirectory.class.getClassLoader());
         controller.layer().modules().forEach(module -> enableNativeAccess(controller, module));
         return controller.layer();
     }

@@ -83,6 +83,25 @@ class AcceleratorsTest {
     }
 
     @Test
+    void aPluginGetsTheJdkModuleThatItWouldLikeAlthoughTheJvmStartedWithoutIt() {
+        assertTrue(
+                ModuleLayer.boot().findModule("jdk.incubator.vector").isEmpty(), "the test JVM must start without it");
+        PluginJar.modular(
+                plugins.resolve("likes.jar"),
+                "test.likes",
+                "likes",
+                PluginJar.provider(
+                        "likes",
+                        "likes",
+                        "1, 0",
+                        "",
+                        "return new Probe.Available(jdk.incubator.vector.FloatVector.class.getSimpleName());"),
+                "requires static jdk.incubator.vector;");
+        Accelerators found = Accelerators.discover(DiscoveryOptions.defaults().pluginDirectory(plugins));
+        assertEquals("FloatVector", of(found, "likes.jar").detail());
+    }
+
+    @Test
     void aFolderThatIsMissingHoldsNoPlugins() {
         Accelerators found =
                 Accelerators.discover(DiscoveryOptions.defaults().pluginDirectory(plugins.resolve("none")));

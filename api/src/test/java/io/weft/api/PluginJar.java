@@ -37,12 +37,17 @@ final class PluginJar {
 
     /** A modular plugin jar. */
     static void modular(Path jar, String module, String packageName, String source) {
+        modular(jar, module, packageName, source, "");
+    }
+
+    /** A modular plugin jar whose descriptor requires more than the API. */
+    static void modular(Path jar, String module, String packageName, String source, String requires) {
         build(
                 jar,
                 source,
                 packageName,
-                "module " + module + " { requires io.weft.api; provides io.weft.spi.AcceleratorProvider with "
-                        + packageName + ".Provider; }");
+                "module " + module + " { requires io.weft.api; " + requires
+                        + " provides io.weft.spi.AcceleratorProvider with " + packageName + ".Provider; }");
     }
 
     /** A plain jar with a service file. */
@@ -56,8 +61,8 @@ final class PluginJar {
             Path file = work.resolve("src/" + packageName.replace('.', '/') + "/Provider.java");
             Files.createDirectories(file.getParent());
             Files.writeString(file, source);
-            List<String> arguments =
-                    new ArrayList<>(List.of("-d", work.resolve("out").toString()));
+            List<String> arguments = new ArrayList<>(
+                    List.of("-Xlint:-incubating", "-d", work.resolve("out").toString()));
             String api = Path.of(Accelerators.class
                             .getProtectionDomain()
                             .getCodeSource()
