@@ -119,20 +119,26 @@ public class EngineBenchmark {
         private SplittableRandom random;
         private Engine engine;
         private int hosts;
+        private int flows;
         private int left;
 
-        /** Starts all flows. */
-        @Setup(Level.Iteration)
-        public void start() {
-            String[] parts = size.split("x", -1);
-            hosts = Integer.parseInt(parts[0]);
-            random = new SplittableRandom(7);
+        /** Builds the star. */
+        @Setup
+        public void build() {
+            hosts = Integer.parseInt(size.substring(0, size.indexOf('x')));
+            flows = Integer.parseInt(size.substring(size.indexOf('x') + 1));
             engine = new Engine();
             engine.handler(this);
             for (int i = 0; i < 2 * hosts; i++) {
                 engine.addResource("link " + i, 50e9);
             }
-            int flows = Integer.parseInt(parts[1]);
+        }
+
+        /** Starts all flows and lets the mixture settle. */
+        @Setup(Level.Iteration)
+        public void start() {
+            engine.reset();
+            random = new SplittableRandom(7);
             for (int i = 0; i < flows; i++) {
                 transfer();
             }
