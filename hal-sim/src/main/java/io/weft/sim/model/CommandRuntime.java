@@ -609,6 +609,12 @@ public final class CommandRuntime {
         return server[remembered(operation)];
     }
 
+    /** When an operation gave its queue or engine back, ps: an engine before the last bytes have arrived. */
+    long leftPs(int operation) {
+        int i = remembered(operation);
+        return carrier[i] == ENGINE ? endPs[i] - tailPs[i] : endPs[i];
+    }
+
     CommandCosts costs() {
         return costs;
     }

@@ -121,6 +121,11 @@ final class MachineResources {
                 && resource < firstLink + 2 * machine.links().size();
     }
 
+    /** Whether both directions of a link share it; timelines show the directions instead. */
+    boolean isShared(int resource) {
+        return resource >= firstLink + 2 * machine.links().size();
+    }
+
     boolean isCompute(int resource) {
         return resource < firstLink && resource % PER_DEVICE == 0;
     }
