@@ -23,8 +23,9 @@ import java.util.List;
  *
  * <p><b>Shares.</b> Work is bytes. An activity's share weight is its rate when alone, times its priority's weight; so activities of equal priority that meet on a full
  * resource all slow down by the same factor, whatever they are (a GEMM that wants 1 TB/s of memory and a copy that wants 50 GB/s), which is what
- * memory controllers and dispatchers do. Priorities weigh {@value #LOW}, {@value #NORMAL} and {@value #HIGH}; engines and links know none, so a copy by
- * engine always weighs as NORMAL.
+ * memory controllers and dispatchers do. Priorities weigh {@value #LOW}, {@value #NORMAL} and {@value #HIGH}. A copy by engine weighs {@value #ENGINE} whatever
+ * its priority: engines know none, and a memory controller that is fair to its clients serves the few requests of an engine in full before the many of a
+ * kernel.
  *
  * <p>One object for each runtime; not for several threads at once. Results stand in its fields until the next call, so that nothing is allocated.
  */
@@ -42,6 +43,7 @@ final class CommandCosts {
     static final int LOW = 1;
     static final int NORMAL = 4;
     static final int HIGH = 16;
+    static final int ENGINE = 32;
 
     private static final int PLANS = 512;
 
@@ -186,7 +188,7 @@ final class CommandCosts {
             spec.use(resources.compute(device), units / aloneRate);
         }
         spec.rateCap(aloneRate);
-        spec.weight(aloneRate * (carrier == Carrier.ENGINE ? NORMAL : weight(priority, device)));
+        spec.weight(aloneRate * (carrier == Carrier.ENGINE ? ENGINE : weight(priority, device)));
     }
 
     /** ps that a command other than a collective takes alone, from its start to its end. */
