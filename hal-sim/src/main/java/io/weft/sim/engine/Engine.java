@@ -406,6 +406,15 @@ public final class Engine {
         return callbacks != before;
     }
 
+    /**
+     * Whether nothing is pending: running on would change nothing until the caller adds something.
+     *
+     * @return true when every {@code run} method would return at once
+     */
+    public boolean isQuiet() {
+        return heap.minTime() == VirtualTime.NEVER && !network.unsolved();
+    }
+
     /** Makes the present {@code run} method return after the callback that calls this; a later run goes on. */
     public void stop() {
         stopped = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.sim.execute;
 
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
 import io.weft.api.graph.Command;
 import io.weft.sim.compute.ComputePool;
 import java.util.ArrayList;
@@ -92,10 +94,15 @@ public final class Effects {
         }
         Effect[] ready = batch.toArray(Effect[]::new);
         batch.clear();
-        if (ready.length == 1) {
-            ready[0].run();
-        } else {
-            pool.run(ready.length, (index, lane) -> ready[index].run());
+        try {
+            if (ready.length == 1) {
+                ready[0].run();
+            } else {
+                pool.run(ready.length, (index, lane) -> ready[index].run());
+            }
+        } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException fault) {
+            throw new AcceleratorException(
+                    ErrorCode.INTERNAL, "execute", "a command could not be computed: " + fault.getMessage(), fault);
         }
     }
 

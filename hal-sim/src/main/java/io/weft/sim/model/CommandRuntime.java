@@ -444,6 +444,11 @@ public final class CommandRuntime {
         return isOver(operation);
     }
 
+    /** Whether nothing can happen any more as things are: what is left waits for something that was not submitted. */
+    public boolean isQuiet() {
+        return engine.isQuiet();
+    }
+
     /**
      * Advances to an instant, running everything up to and including it. An instant in the past changes nothing.
      *

@@ -57,6 +57,11 @@ final class DeviceTime implements RuntimeListener {
         return work.isDone() || runtime.advanceUntil(work.operation());
     }
 
+    /** Whether nothing can happen any more as things are. */
+    boolean isQuiet() {
+        return runtime.isQuiet();
+    }
+
     /** Host ns of the call that issues a command. */
     double issueNanos(Command command, SimDevice device) {
         return runtime.issueNanos(command, device.ordinal());

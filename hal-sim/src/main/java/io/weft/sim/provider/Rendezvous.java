@@ -98,7 +98,7 @@ final class Rendezvous {
         }
     }
 
-    /** For polls, which do not wait: whether nothing was issued for so long that nothing will be. */
+    /** For polls that find nothing left to happen: whether nothing was issued for so long that nothing will be. */
     boolean isHopeless() {
         long now = System.nanoTime();
         if (hopelessAt != progress) {

@@ -109,6 +109,7 @@ final class SimCommunicator implements CommunicatorDriver {
         platform.enterToClose();
         try {
             state.abort();
+            platform.progressed();
         } finally {
             platform.leave();
         }
@@ -124,6 +125,7 @@ final class SimCommunicator implements CommunicatorDriver {
                     state.drain(device);
                 }
                 if (state.leave()) {
+                    state.abort(); // What can never end must not hold its streams for ever.
                     platform.unregister(state);
                 }
             }

@@ -2,6 +2,7 @@
 package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.Capability;
 import io.weft.api.DeviceProperties;
 import io.weft.api.ErrorCode;
 import io.weft.api.EventOptions;
@@ -257,6 +258,7 @@ final class SimDevice implements DeviceDriver {
         platform.enter("write");
         try {
             faults.requireAlive("write");
+            requireStorage("write");
             SimMemory memory = (SimMemory) destination;
             MemorySegment to = memory.backing(offset, source.byteSize());
             platform.hostCopy(this, source.byteSize(), model.hostLink().toDevice());
@@ -272,6 +274,7 @@ final class SimDevice implements DeviceDriver {
         platform.enter("read");
         try {
             faults.requireAlive("read");
+            requireStorage("read");
             SimMemory memory = (SimMemory) source;
             MemorySegment from = memory.backing(offset, destination.byteSize());
             platform.hostCopy(this, destination.byteSize(), model.hostLink().fromDevice());
@@ -279,6 +282,12 @@ final class SimDevice implements DeviceDriver {
             destination.copyFrom(from);
         } finally {
             platform.leave();
+        }
+    }
+
+    private void requireStorage(String operation) {
+        if (!platform.options().functional()) {
+            throw AcceleratorException.unsupported(operation, Capability.STORAGE, platform.toString());
         }
     }
 

@@ -18,6 +18,7 @@ import io.weft.sim.machine.Machine;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.GraphDriver;
+import io.weft.spi.PerformanceModel;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.SymmetricMemoryDriver;
 import io.weft.spi.VirtualMemoryDriver;
@@ -31,6 +32,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** An open simulated platform. One lock guards all of it; see the package for threads and clocks. */
@@ -76,6 +78,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
         extensions.put(SymmetricMemoryDriver.class, new SimSymmetricMemory());
         extensions.put(VirtualMemoryDriver.class, new SimVirtualMemory(this));
         extensions.put(GraphDriver.class, new SimGraphDriver(this));
+        extensions.put(PerformanceModel.class, new SimPerformanceModel(machine, count));
     }
 
     private static Topology part(Topology whole, int count) {
@@ -99,6 +102,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
                 Capability.SYMMETRIC_MEMORY,
                 Capability.VIRTUAL_MEMORY,
                 Capability.DEVICE_GRAPHS,
+                Capability.PERFORMANCE_MODEL,
                 Capability.EVENT_TIMING);
         if (options.functional()) {
             declared.add(Capability.STORAGE);
@@ -109,17 +113,24 @@ final class SimPlatform implements PlatformDriver, SimFaults {
         if (devices.stream().allMatch(device -> device.properties().copyEngines() > 0)) {
             declared.add(Capability.COPY_ENGINES);
         }
+        if (anyPair(Link::copyable)) {
+            declared.add(Capability.PEER_COPY);
+        }
+        if (anyPair(Link::addressable)) {
+            declared.add(Capability.PEER_ACCESS);
+        }
+        return declared;
+    }
+
+    private boolean anyPair(Predicate<Link> wanted) {
         for (int from = 0; from < devices.size(); from++) {
             for (int to = 0; to < devices.size(); to++) {
-                if (from != to && topology.link(from, to).copyable()) {
-                    declared.add(Capability.PEER_COPY);
-                }
-                if (from != to && topology.link(from, to).addressable()) {
-                    declared.add(Capability.PEER_ACCESS);
+                if (from != to && wanted.test(topology.link(from, to))) {
+                    return true;
                 }
             }
         }
-        return declared;
+        return false;
     }
 
     @Override
@@ -242,10 +253,10 @@ final class SimPlatform implements PlatformDriver, SimFaults {
             return true;
         }
         // A program that only polls must not do so for ever when nothing can happen any more.
-        if (rendezvous.isHopeless() && !time.advanceUntil(work)) {
+        if (time.isQuiet() && rendezvous.isHopeless()) {
             throw Stall.explain("query", work, communicators);
         }
-        return work.isDone();
+        return false;
     }
 
     /** Completes work as far as it can be completed; says nothing when it cannot. */
@@ -374,6 +385,11 @@ final class SimPlatform implements PlatformDriver, SimFaults {
             throw AcceleratorException.invalid(
                     operation, name + " is " + factor + "; it must be a whole number when the result is " + type);
         }
+    }
+
+    @Override
+    public String toString() {
+        return uri.toString();
     }
 
     @Override

@@ -24,6 +24,7 @@ import io.weft.api.graph.Slot;
 import io.weft.api.graph.Timeline;
 import io.weft.spi.GraphDriver;
 import io.weft.spi.GraphExecutable;
+import io.weft.spi.PerformanceModel;
 import io.weft.spi.StreamDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -211,12 +212,18 @@ class GraphTest {
     }
 
     @Test
-    void functionalRunAndTimingRunHaveOneTimeline() {
+    void functionalRunTimingRunAndEstimateHaveOneTimeline() {
         for (CommandGraph graph :
                 List.of(gatherMultiply(4, true), gatherMultiply(8, false), random(1, 3), random(2, 8))) {
             Timeline functional = run("sim:mesh-8", graph).timeline();
             Timeline timing = run("sim:mesh-8?mode=timing", graph).timeline();
             assertSameTimeline(functional, timing, "functional and timing");
+            try (Platform platform = Sim.open("sim:mesh-8?mode=timing")) {
+                Timeline estimate = platform.extension(PerformanceModel.class)
+                        .orElseThrow()
+                        .estimate(graph, PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY);
+                assertSameTimeline(estimate, functional, "estimate and run");
+            }
             assertTrue(functional.makespanNanos() > 0);
         }
     }
