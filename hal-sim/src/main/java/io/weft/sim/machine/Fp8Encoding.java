@@ -7,6 +7,8 @@ public enum Fp8Encoding {
     OCP,
     /** Finite, no negative zero. */
     FNUZ,
+    /** Both families, each multiplied with its own kind only. */
+    BOTH,
     /** No 8-bit floats. */
     NONE
 }

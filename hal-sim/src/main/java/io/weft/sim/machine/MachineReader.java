@@ -182,7 +182,7 @@ public final class MachineReader {
         String name = device.text("name");
         String architecture = device.text("architecture");
         Fp8Encoding fp8 =
-                Fp8Encoding.valueOf(device.choice("fp8", "ocp", "fnuz", "none").toUpperCase(Locale.ROOT));
+                Fp8Encoding.valueOf(device.choice("fp8", "ocp", "fnuz", "both", "none").toUpperCase(Locale.ROOT));
         List<String> busIds = busIds(device, count);
         Map<String, String> extra = new LinkedHashMap<>();
         if (device.has("extra")) {
@@ -268,6 +268,12 @@ public final class MachineReader {
                     peaks.put(ElementType.FP8_E5M2, flops);
                 }
                 case FNUZ -> {
+                    peaks.put(ElementType.FP8_E4M3_FNUZ, flops);
+                    peaks.put(ElementType.FP8_E5M2_FNUZ, flops);
+                }
+                case BOTH -> {
+                    peaks.put(ElementType.FP8_E4M3, flops);
+                    peaks.put(ElementType.FP8_E5M2, flops);
                     peaks.put(ElementType.FP8_E4M3_FNUZ, flops);
                     peaks.put(ElementType.FP8_E5M2_FNUZ, flops);
                 }
