@@ -193,7 +193,7 @@ final class Reference {
                     double x = a[at(gemm.a(), row, i)];
                     double y = b[at(gemm.b(), i, column)];
                     sum += (float) x * (float) y;
-                    whole += (long) x * (long) y;
+                    whole += ((long) x) * ((long) y);
                 }
                 int index = at(gemm.c(), row, column);
                 if (integer) {
