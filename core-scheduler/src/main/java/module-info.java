@@ -15,4 +15,6 @@ module io.weft.scheduler {
 
     // The facade, and the forms that pass between planner, executor and report.
     exports io.weft.scheduler;
+    // Running schedules on real data and checking every number.
+    exports io.weft.scheduler.verify;
 }

@@ -11,4 +11,7 @@
  */
 module io.weft.memory {
     requires transitive io.weft.api;
+
+    // Pools, and what they tell about themselves.
+    exports io.weft.memory;
 }

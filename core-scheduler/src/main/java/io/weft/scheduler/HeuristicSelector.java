@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.scheduler;
+
+import io.weft.api.Platform;
+import io.weft.spi.PerformanceModel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Chooses by sizes and machine properties alone, without estimating anything: operations per byte (OTB = 2MNK / bytes), memory traffic (MT = MK + NK + MN), M against K, and thresholds that follow from the machine.
+ *
+ * <ol>
+ *   <li>Serial when chunks would fall under 1 MB (a copy of 1 MB spends 21 % of its time on not copying, one of 2 MB 11 %; MI300X, AMD-DMA-Latte PERFORMANCE.md), when OTB is below the machine's balance (pieces of a
+ *       memory-bound GEMM read the weight again), or when the predicted gain is below the noise.
+ *   <li>Cover-merge when the own block's GEMM takes longer than the communication: nothing else decomposes less.
+ *   <li>M below K: uniform-fused-2D, which keeps M whole.
+ *   <li>Otherwise by size, OTB x MT, which is the number of operations: small where 1/P of the rows fills less than one wave of tiles over the compute units: uniform-fused-1D, the largest pieces; large where
+ *       even 1/P^2 of the rows fills a wave: hetero-unfused-1D, which copies nothing twice; hetero-fused-1D between.
+ * </ol>
+ *
+ * <p>Figures of the choice are added from the platform's model where it has one; they do not take part in the choice.
+ */
+public final class HeuristicSelector implements Selector {
+    private static final double SMALLEST_CHUNK = 1e6;
+    private static final double GOOD_CHUNK = 2e6;
+    private static final double NOISE = 0.03;
+    private static final int UNFUSED_STREAMS = 4;
+    private static final double COVER_STEPS = 8;
+
+    private final MachineFacts facts;
+    private final Optional<PerformanceModel> model;
+    private final PerformanceModel.Issue issue;
+
+    /** Rules for the devices of a platform. */
+    public HeuristicSelector(Platform platform) {
+        this.facts = new MachineFacts(platform);
+        this.model = platform.extension(PerformanceModel.class);
+        this.issue = ModelSelector.issue(platform);
+    }
+
+    private record Verdict(Schedule choice, Schedule second, double gain, String reason) {}
+
+    @Override
+    public String name() {
+        return "heuristic";
+    }
+
+    @Override
+    public Selection select(OverlapProblem problem) {
+        Verdict verdict = decide(problem);
+        List<Selection.Candidate> candidates = new ArrayList<>();
+        Optional<OverlapMetrics> metrics = Optional.empty();
+        if (model.isPresent()) {
+            Baseline baseline = Baseline.of(problem, model.get(), issue);
+            LoweredSchedule lowered = Lowering.lower(problem, verdict.choice());
+            OverlapMetrics figures = OverlapMetrics.of(
+                    lowered,
+                    model.get().estimate(lowered.graph(), issue, PerformanceModel.Detail.SUMMARY),
+                    model.get(),
+                    baseline);
+            metrics = Optional.of(figures);
+            candidates.add(new Selection.Candidate(verdict.choice(), figures.us(), figures.speedup()));
+            if (verdict.choice().kind() != Schedule.Kind.SERIAL) {
+                candidates.add(new Selection.Candidate(Schedule.serial(), figures.serialUs(), 1));
+            }
+        } else {
+            double serial = serialNanos(problem) / 1e3;
+            candidates.add(new Selection.Candidate(verdict.choice(), serial / verdict.gain(), verdict.gain()));
+            if (verdict.choice().kind() != Schedule.Kind.SERIAL) {
+                candidates.add(new Selection.Candidate(Schedule.serial(), serial, 1));
+            }
+        }
+        candidates.sort(java.util.Comparator.comparingDouble(Selection.Candidate::us));
+        return new Selection(
+                problem,
+                verdict.choice(),
+                Optional.ofNullable(verdict.second()),
+                verdict.reason(),
+                candidates,
+                metrics);
+    }
+
+    private double gemmNanos(OverlapProblem problem) {
+        return facts.gemmNanos(
+                (double) problem.largestRows(), problem.n(), (double) problem.k(), problem.elementType());
+    }
+
+    private double commNanos(OverlapProblem problem, int chunks) {
+        double phases = problem.pattern() == Pattern.GEMM_ALL_REDUCE ? 2 : 1;
+        double skewed = 1 + problem.skew();
+        return phases * facts.exchangeNanos(problem.ranks(), skewed * CandidateSpace.chunkBytes(problem, 1), chunks);
+    }
+
+    private double serialNanos(OverlapProblem problem) {
+        return gemmNanos(problem) + commNanos(problem, 1);
+    }
+
+    private Verdict decide(OverlapProblem problem) {
+        int ranks = problem.ranks();
+        if (ranks == 1) {
+            return serial(null, "one rank has nothing to communicate");
+        }
+        double m = problem.largestRows();
+        double n = problem.n();
+        double k = problem.k();
+        double traffic = m * k + n * k + m * n;
+        double otb = 2 * m * n * k / (traffic * problem.elementType().bytes());
+        double balance = facts.balance(problem.elementType());
+        double gemm = gemmNanos(problem);
+        double comm = commNanos(problem, 1);
+        double ownGemm = gemm / ranks;
+        TransferEngine engine = facts.copyEngines() ? TransferEngine.COPY_ENGINE : TransferEngine.KERNEL;
+        String sizes = String.format(
+                Locale.ROOT,
+                "%.0f operations per byte (balance %.0f), memory traffic %.0f M elements, about %.0f us of GEMM and %.0f us of communication",
+                otb,
+                balance,
+                traffic / 1e6,
+                gemm / 1e3,
+                comm / 1e3);
+        if (otb < balance) {
+            return serial(
+                    null, "serial: the GEMM is bound by memory, and every piece would read the weight again; " + sizes);
+        }
+        if (comm <= ownGemm) {
+            double cover = Math.clamp(Math.ceil(comm / ownGemm * COVER_STEPS) / COVER_STEPS, 1 / COVER_STEPS, 1);
+            Schedule merge =
+                    Schedule.of(Schedule.Kind.COVER_MERGE).withEngine(engine).withCover(cover);
+            // Two pieces where the own block lies at an end and three elsewhere; the communication is hidden.
+            double pieces = facts.gemmNanos(m / ranks * cover, problem.n(), k, problem.elementType())
+                    + facts.gemmNanos(m - m / ranks * cover, problem.n(), k, problem.elementType());
+            return weigh(
+                    merge,
+                    Schedule.of(Schedule.Kind.HETERO_FUSED_1D)
+                            .withEngine(engine)
+                            .withChunks(2),
+                    (gemm + comm) / pieces,
+                    String.format(
+                            Locale.ROOT,
+                            "cover-merge: %.0f %% of the own rows take as long as the communication; %s",
+                            100 * cover,
+                            sizes));
+        }
+        int chunks = chunks(problem);
+        if (chunks < 2) {
+            return serial(
+                    Schedule.of(Schedule.Kind.SHARD_P2P).withEngine(engine),
+                    String.format(
+                            Locale.ROOT,
+                            "serial: half a block is %.2f MB, and copies under 1 MB are mostly overhead; %s",
+                            CandidateSpace.chunkBytes(problem, 2) / 1e6,
+                            sizes));
+        }
+        double stepWaves = facts.waves(m / ranks, problem.n());
+        double pieceWaves = facts.waves(m / ranks / ranks, problem.n());
+        Schedule.Kind kind;
+        String why;
+        if (m < k) {
+            kind = Schedule.Kind.UNIFORM_FUSED_2D;
+            why = String.format(Locale.ROOT, "M %.0f is below K %.0f, and slabs of K keep M whole", m, k);
+        } else if (stepWaves < 1) {
+            kind = Schedule.Kind.UNIFORM_FUSED_1D;
+            why = String.format(Locale.ROOT, "small: 1/%d of the rows fills %.2f waves of tiles", ranks, stepWaves);
+        } else if (pieceWaves >= 1) {
+            kind = Schedule.Kind.HETERO_UNFUSED_1D;
+            why = String.format(
+                    Locale.ROOT, "large: even 1/%d of the rows fills %.1f waves of tiles", ranks * ranks, pieceWaves);
+        } else {
+            kind = Schedule.Kind.HETERO_FUSED_1D;
+            why = String.format(
+                    Locale.ROOT,
+                    "between: 1/%d of the rows fills %.1f waves of tiles, 1/%d fills %.2f",
+                    ranks,
+                    stepWaves,
+                    ranks * ranks,
+                    pieceWaves);
+        }
+        Schedule choice = Schedule.of(kind)
+                .withEngine(engine)
+                .withChunks(chunks)
+                .withStreams(kind == Schedule.Kind.HETERO_UNFUSED_1D ? UNFUSED_STREAMS : 1);
+        boolean twoD = kind == Schedule.Kind.UNIFORM_FUSED_2D;
+        double pieces = chunks
+                * facts.gemmNanos(twoD ? m : m / chunks, problem.n(), twoD ? k / chunks : k, problem.elementType());
+        // What cannot overlap: the first step's communication, or the last GEMM.
+        double longer = Math.max(pieces, commNanos(problem, chunks));
+        double exposed = Math.min(pieces, comm) / chunks;
+        Schedule.Kind other =
+                kind == Schedule.Kind.HETERO_FUSED_1D ? Schedule.Kind.HETERO_UNFUSED_1D : Schedule.Kind.HETERO_FUSED_1D;
+        return weigh(
+                choice,
+                Schedule.of(other).withEngine(engine).withChunks(chunks),
+                (gemm + comm) / (longer + exposed),
+                kind + ": " + why + "; " + sizes);
+    }
+
+    private static int chunks(OverlapProblem problem) {
+        for (int chunks : new int[] {problem.ranks(), 4, 2}) {
+            if (chunks <= problem.ranks() && CandidateSpace.chunkBytes(problem, chunks) >= GOOD_CHUNK) {
+                return chunks;
+            }
+        }
+        return CandidateSpace.chunkBytes(problem, 2) >= SMALLEST_CHUNK ? 2 : 1;
+    }
+
+    private static Verdict serial(Schedule second, String reason) {
+        return new Verdict(Schedule.serial(), second, 1, reason);
+    }
+
+    private static Verdict weigh(Schedule choice, Schedule second, double gain, String reason) {
+        if (gain < 1 + NOISE) {
+            return serial(
+                    choice,
+                    String.format(
+                            Locale.ROOT,
+                            "serial: %s would gain %.1f %%, below the noise of %.0f %%; %s",
+                            choice,
+                            100 * (gain - 1),
+                            100 * NOISE,
+                            reason));
+        }
+        return new Verdict(choice, second, gain, reason);
+    }
+}

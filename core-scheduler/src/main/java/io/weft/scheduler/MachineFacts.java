@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.scheduler;
+
+import io.weft.api.Device;
+import io.weft.api.DeviceProperties;
+import io.weft.api.ElementType;
+import io.weft.api.Platform;
+import io.weft.api.topology.Link;
+import io.weft.api.topology.LinkKind;
+import io.weft.api.topology.Topology;
+
+/** The few machine properties that a static rule looks at, and what follows from them. No performance model is asked. */
+final class MachineFacts {
+    /** What large GEMMs reach of the dense peak: 0.79 on an H200 (786 of 989 TFLOP/s bf16), 0.46 to 0.6 on an MI300X; between them. */
+    private static final double ATTAINED = 0.7;
+
+    /** Rows and columns of a GEMM tile on current devices. */
+    private static final long TILE = 256;
+
+    /** From the command's start to the first byte by a copy engine: 2 us submission (ROCm/iris, derive_params_copy_engine.py). */
+    private static final double COPY_SETUP_NANOS = 2000;
+
+    /** From one GEMM to the next on a stream: a few microseconds on every current device. */
+    private static final double LAUNCH_NANOS = 4000;
+
+    private final Platform platform;
+    private final DeviceProperties device;
+
+    MachineFacts(Platform platform) {
+        this.platform = platform;
+        this.device = platform.device(0).properties();
+    }
+
+    /** Devices of the platform. */
+    int devices() {
+        return platform.devices().size();
+    }
+
+    boolean copyEngines() {
+        for (Device each : platform.devices()) {
+            if (each.properties().copyEngines() == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** FLOP per byte of memory traffic at which the device is balanced. */
+    double balance(ElementType type) {
+        return flops(type) / device.memoryBandwidth();
+    }
+
+    private double flops(ElementType type) {
+        double peak = device.peakFlops().getOrDefault(type, 0.0);
+        if (peak <= 0) {
+            // A type that the device does not multiply is refused elsewhere; any rate will do here.
+            peak = device.peakFlops().values().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .max()
+                    .orElse(1e12);
+        }
+        return peak * ATTAINED;
+    }
+
+    /** Waves of tiles over the compute units, not rounded. */
+    double waves(double rows, long columns) {
+        double tiles = Math.ceil(rows / TILE) * Math.ceil((double) columns / TILE);
+        return tiles / Math.max(1, device.computeUnits());
+    }
+
+    /** A GEMM of this size alone, ns: whole waves of tiles against the memory's roof. */
+    double gemmNanos(double rows, long columns, double depth, ElementType type) {
+        if (rows <= 0) {
+            return 0;
+        }
+        double perWave = 2.0 * TILE * TILE * depth * Math.max(1, device.computeUnits()) / flops(type);
+        double compute = Math.ceil(waves(rows, columns)) * perWave;
+        double bytes = (rows * depth + depth * columns + rows * columns) * type.bytes();
+        return LAUNCH_NANOS + 1e9 * Math.max(compute, bytes / device.memoryBandwidth());
+    }
+
+    /** The whole exchange, ns: pairs side by side over direct links, one after the other through a shared port. */
+    double exchangeNanos(int ranks, double pairBytes, int chunks) {
+        Topology topology = platform.topology();
+        double slowest = 0;
+        for (int to = 0; to < Math.min(ranks, devices()); to++) {
+            double shared = 0;
+            double direct = 0;
+            for (int from = 0; from < Math.min(ranks, devices()); from++) {
+                if (from == to) {
+                    continue;
+                }
+                Link link = topology.link(from, to);
+                double nanos = link.latencyNanos() + pairBytes / Math.max(link.bandwidth(), 1e-3);
+                if (link.kind() == LinkKind.FABRIC && link.hops() == 1) {
+                    direct = Math.max(direct, nanos);
+                } else {
+                    shared += nanos;
+                }
+            }
+            slowest = Math.max(slowest, Math.max(direct, shared));
+        }
+        return slowest + chunks * COPY_SETUP_NANOS;
+    }
+}
