@@ -60,13 +60,14 @@ class OverlapProblemTest {
     void anExchangeAlwaysSumsUpAndLoadsRanksAsTheSkewSays() {
         long seed = 20261129;
         SplittableRandom random = new SplittableRandom(seed);
-        for (int round = 0; round < 2000; round++) {
+        for (int round = 0; round < 300; round++) {
             int ranks = random.nextInt(1, 12);
             long m = random.nextInt(1, round % 2 == 0 ? 50 : 100_000);
             double skew = round % 3 == 0 ? 0 : random.nextDouble() * (ranks - 1);
             OverlapProblem problem = problem(Pattern.ALL_TO_ALL_GEMM, m, ranks, skew);
             long[][] rows = problem.exchange();
-            String what = problem + ", seed " + seed + ": " + Arrays.deepToString(rows);
+            java.util.function.Supplier<String> what =
+                    () -> problem + ", seed " + seed + ": " + Arrays.deepToString(rows);
             long[] received = new long[ranks];
             for (int source = 0; source < ranks; source++) {
                 assertEquals(
