@@ -9,8 +9,8 @@
  *   <li>Requires the API, pools and scheduler transitively: an embedding program gets the whole library by one line.
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
- *   <li>Exports {@code io.weft.runtime} (start, plans, runs), {@code settings} (values and their origins), {@code model}
- *       (model files) and {@code report} (pages, traces, drawings).
+ *   <li>Exports {@code io.weft.runtime} (start), {@code settings} (values and their origins), {@code model} (model files),
+ *       {@code plan}, {@code run} and {@code report} (pages, traces, drawings).
  * </ul>
  */
 @SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
@@ -25,10 +25,14 @@ module io.weft.runtime {
     requires org.slf4j;
     requires tools.jackson.core;
 
-    // Start, plans and runs.
+    // Start.
     exports io.weft.runtime;
     // From a model file to what its layers multiply.
     exports io.weft.runtime.model;
+    // From a model and a platform to figures.
+    exports io.weft.runtime.plan;
+    // From one problem to checked results.
+    exports io.weft.runtime.run;
     // Pages, traces and drawings.
     exports io.weft.runtime.report;
     // Values and their origins.

@@ -9,6 +9,8 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.Accelerators;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
+import io.weft.runtime.plan.PlanService;
+import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.EffectiveSettings;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +64,16 @@ public final class WeftRuntime implements AutoCloseable {
             opened.add(platform);
         }
         return platform;
+    }
+
+    /** Plans models. */
+    public PlanService plans() {
+        return get(PlanService.class);
+    }
+
+    /** Runs problems. */
+    public RunService runs() {
+        return get(RunService.class);
     }
 
     private <T> T get(Class<T> type) {

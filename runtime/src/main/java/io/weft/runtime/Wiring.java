@@ -5,6 +5,8 @@ import com.google.inject.AbstractModule;
 import com.google.inject.Provides;
 import io.weft.api.Accelerators;
 import io.weft.api.DiscoveryOptions;
+import io.weft.runtime.plan.PlanService;
+import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
 import jakarta.inject.Singleton;
@@ -38,5 +40,17 @@ final class Wiring extends AbstractModule {
     @Singleton
     Accelerators accelerators(DiscoveryOptions options) {
         return Accelerators.discover(options);
+    }
+
+    @Provides
+    @Singleton
+    PlanService plans(EffectiveSettings effective) {
+        return new PlanService(effective);
+    }
+
+    @Provides
+    @Singleton
+    RunService runs() {
+        return new RunService();
     }
 }

@@ -22,14 +22,14 @@ final class Style {
 
     /** Everything else on a page. */
     static final String PAGE = """
-            *{box-sizing:border-box}body{margin:0 auto;max-width:1200px;padding:24px;background:var(--paper);color:var(--ink);
+            *{box-sizing:border-box}body{margin:0 auto;max-width:1400px;padding:24px;background:var(--paper);color:var(--ink);
             font:15px/1.5 system-ui,sans-serif}h1{font-size:24px;margin:0 0 4px}h2{font-size:19px;margin:36px 0 8px}
             h3{font-size:15px;margin:20px 0 6px}p{margin:6px 0;max-width:80ch}.faint{color:var(--faint)}
             .label{display:inline-block;border:1px solid var(--copy);color:var(--copy);border-radius:4px;padding:0 8px;font-weight:600}
             .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums}
-            th,td{padding:4px 10px;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
+            th,td{padding:4px 8px;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
             th{color:var(--faint);font-weight:600}th.l,td.l{text-align:left}tr.sum td{font-weight:600}
-            figure{margin:8px 0 0}svg{max-width:100%;height:auto;display:block}.topology{max-width:460px}
+            figure{margin:8px 0 0}summary{cursor:pointer;font-size:13px;color:var(--faint)}svg{max-width:100%;height:auto;display:block}.topology{max-width:460px}
             .plot text{font:11px system-ui,sans-serif;fill:var(--faint)}.plot .name{fill:var(--ink)}.plot .grid{stroke:var(--rule)}
             .gemm{fill:var(--gemm)}.copy{fill:var(--copy)}.collective{fill:var(--collective)}.reduce{fill:var(--reduce)}
             .fill{fill:var(--fill)}.chosen{fill:var(--good)}.other{fill:var(--faint);fill-opacity:.55}

@@ -2,70 +2,25 @@
 package io.weft.runtime.report;
 
 import io.weft.api.AcceleratorException;
-import io.weft.api.DeviceProperties;
 import io.weft.api.Platform;
 import io.weft.api.topology.Link;
 import io.weft.api.topology.LinkKind;
 import io.weft.api.topology.Topology;
-import io.weft.runtime.json.JsonWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Draws and lists how the devices of a platform reach one another. */
+/** Draws how the devices of a platform reach one another. */
 public final class TopologyWriter {
     /** More devices than this are drawn as a matrix, as lines would cover one another. */
     private static final int MOST_ON_A_RING = 32;
 
-    /** Larger matrices have cells that no screen shows. */
-    private static final int MOST_IN_A_MATRIX = 512;
+    /** Larger drawings have cells that no screen shows. */
+    static final int MOST_IN_A_DRAWING = 512;
 
     private TopologyWriter() {}
-
-    /** Everything that the API tells about a platform's devices and paths, as JSON. */
-    public static String json(Platform platform) {
-        Topology topology = platform.topology();
-        return JsonWriter.text(json -> json.object(() -> {
-            json.member("platform", platform.uri().toString());
-            json.member("machine", platform.properties().machine());
-            json.member("vendor", platform.properties().vendor());
-            json.member("figures", platform.figures().label());
-            json.array("devices", platform.devices(), device -> device(json, device.properties(), topology));
-            json.array("links", links(topology), link -> link(json, link));
-        }));
-    }
-
-    private static void device(JsonWriter json, DeviceProperties device, Topology topology) {
-        json.object(() -> {
-            json.member("ordinal", device.ordinal());
-            json.member("name", device.name());
-            json.member("architecture", device.architecture());
-            json.member("computeUnits", device.computeUnits());
-            json.member("memoryBytes", device.memoryBytes());
-            json.member("memoryGBs", device.memoryBandwidth() / 1e9);
-            json.member("copyEngines", device.copyEngines());
-            json.member("hardwareQueues", device.hardwareQueues());
-            json.member("busId", device.busId());
-            json.member("numaNode", topology.numaNode(device.ordinal()));
-        });
-    }
-
-    private static void link(JsonWriter json, Link link) {
-        json.object(() -> {
-            json.member("from", link.from());
-            json.member("to", link.to());
-            json.member("kind", label(link.kind()));
-            json.member("name", link.name());
-            json.member("bandwidthGBs", link.bandwidth());
-            json.member("latencyNs", link.latencyNanos());
-            json.member("hops", link.hops());
-            json.member("width", link.width());
-            json.member("copyable", link.copyable());
-            json.member("addressable", link.addressable());
-        });
-    }
 
     private static List<Link> links(Topology topology) {
         List<Link> links = new ArrayList<>();
@@ -165,10 +120,10 @@ public final class TopologyWriter {
     static String svg(Platform platform, boolean standsAlone) {
         Topology topology = platform.topology();
         int devices = topology.devices();
-        if (devices > MOST_IN_A_MATRIX) {
+        if (devices > MOST_IN_A_DRAWING) {
             throw AcceleratorException.invalid(
                     "topology",
-                    "a drawing shows " + MOST_IN_A_MATRIX + " devices at most, and " + platform.uri() + " has "
+                    "a drawing shows " + MOST_IN_A_DRAWING + " devices at most, and " + platform.uri() + " has "
                             + devices + "; use --json");
         }
         String title = platform.properties().machine() + ": GB/s each way ("

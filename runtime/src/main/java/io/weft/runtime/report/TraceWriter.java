@@ -175,7 +175,7 @@ public final class TraceWriter {
             int row = free.place(interval.startNanos(), interval.endNanos());
             Timeline.Resource used = timeline.resources().get(resource);
             boolean link = used.kind() == Timeline.ResourceKind.LINK;
-            String name = (link ? "link " : "engine ") + used.name();
+            String name = ResourceName.of(used);
             String key = "%06d %d %05d %s %03d"
                     .formatted(used.device(), link ? 1 : 0, Math.max(used.peer(), 0), used.name(), row);
             rows.add(new Row(interval, key, row == 0 ? name : name + " (" + (row + 1) + ")"));

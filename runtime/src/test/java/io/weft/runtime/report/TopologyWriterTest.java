@@ -8,9 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Platform;
-import io.weft.runtime.json.JsonReader;
-import io.weft.runtime.json.JsonValue.ArrayValue;
-import io.weft.runtime.json.JsonValue.ObjectValue;
+import io.weft.runtime.sketch.SketchPlatform;
 import java.io.StringReader;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -72,13 +70,5 @@ final class TopologyWriterTest {
         AcceleratorException refusal =
                 assertThrows(AcceleratorException.class, () -> TopologyWriter.svg(SketchPlatform.ring(513, 50, "d")));
         assertEquals("a drawing shows 512 devices at most, and sketch:ring-513 has 513; use --json", refusal.detail());
-    }
-
-    @Test
-    void jsonListsEveryPathOnce() {
-        ObjectValue json = (ObjectValue)
-                JsonReader.parse("topology", "topology.json", TopologyWriter.json(SketchPlatform.ring(4, 50, "d")));
-        assertEquals(4, ((ArrayValue) json.members().get("devices")).items().size());
-        assertEquals(8, ((ArrayValue) json.members().get("links")).items().size());
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.runtime.report;
+package io.weft.runtime.sketch;
 
 import io.weft.api.Capability;
 import io.weft.api.DeviceProperties;
@@ -18,6 +18,7 @@ import io.weft.api.topology.Topology;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.DeviceMemory;
 import io.weft.spi.EventDriver;
+import io.weft.spi.PerformanceModel;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.StreamDriver;
 import java.lang.foreign.MemorySegment;
@@ -28,8 +29,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A backend that has a shape and names and can do nothing: enough to draw. */
-final class SketchPlatform implements PlatformDriver {
+/** A backend that has a shape and names, computes nothing, and predicts by {@link FlatModel}: enough to draw and to plan. */
+public final class SketchPlatform implements PlatformDriver {
     private final String deviceName;
     private final Topology topology;
 
@@ -39,7 +40,7 @@ final class SketchPlatform implements PlatformDriver {
     }
 
     /** Devices in a line or ring, each linked to the next at 50 GB/s and back at {@code backward}. */
-    static Platform ring(int devices, double backward, String deviceName) {
+    public static Platform ring(int devices, double backward, String deviceName) {
         List<Link> links = new ArrayList<>();
         for (int from = 0; from < devices; from++) {
             for (int to = 0; to < devices; to++) {
@@ -97,12 +98,12 @@ final class SketchPlatform implements PlatformDriver {
 
     @Override
     public Set<Capability> capabilities() {
-        return Set.of();
+        return Set.of(Capability.PERFORMANCE_MODEL, Capability.DEVICE_GRAPHS);
     }
 
     @Override
     public <T> Optional<T> extension(Class<T> type) {
-        return Optional.empty();
+        return type == PerformanceModel.class ? Optional.of(type.cast(new FlatModel())) : Optional.empty();
     }
 
     @Override

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.run;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.Buffer;
+import io.weft.api.BufferView;
+import io.weft.api.Capability;
+import io.weft.api.Communicator;
+import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
+import io.weft.api.Platform;
+import io.weft.api.graph.Slot;
+import io.weft.api.graph.Timeline;
+import io.weft.api.numeric.RandomData;
+import io.weft.runtime.plan.GemmTypes;
+import io.weft.runtime.plan.Progress;
+import io.weft.scheduler.HeuristicSelector;
+import io.weft.scheduler.LoweredSchedule;
+import io.weft.scheduler.Lowering;
+import io.weft.scheduler.ModelSelector;
+import io.weft.scheduler.OverlapEngine;
+import io.weft.scheduler.OverlapProblem;
+import io.weft.scheduler.OverlapRun;
+import io.weft.scheduler.Schedule;
+import io.weft.scheduler.Selection;
+import io.weft.scheduler.Selector;
+import io.weft.scheduler.TransferEngine;
+import io.weft.scheduler.verify.Verification;
+import io.weft.scheduler.verify.VerificationResult;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Runs one problem with one schedule or several on random data, and checks every number when asked to. Safe for any thread as long as each
+ * call has a platform of its own.
+ */
+public final class RunService {
+    /** A service without state. */
+    public RunService() {}
+
+    private record Outcome(double us, Optional<Timeline> timeline, Optional<RunReport.Check> check) {}
+
+    /**
+     * Runs.
+     *
+     * @throws AcceleratorException INVALID_ARGUMENT when the problem does not fit the platform; UNSUPPORTED when checking is asked of a platform
+     *     that holds no data; OUT_OF_MEMORY
+     */
+    public Run run(Platform platform, RunRequest request, Progress progress) {
+        OverlapProblem problem = request.problem();
+        int devices = platform.devices().size();
+        if (problem.ranks() > devices) {
+            throw AcceleratorException.invalid(
+                    "run",
+                    problem.ranks() + " ranks need " + problem.ranks() + " devices, and " + platform.uri() + " has "
+                            + devices);
+        }
+        GemmTypes.require(platform, "run", problem.elementType());
+        if (request.verify() && !platform.has(Capability.STORAGE)) {
+            throw new AcceleratorException(
+                    ErrorCode.UNSUPPORTED,
+                    "run",
+                    platform.uri()
+                            + " keeps time but holds no data, so there is nothing to check; accepted is a platform that does");
+        }
+        Choice choice = choose(platform, request);
+        progress.begin("running", choice.schedules().size() + 1);
+        try (Communicator communicator =
+                        Communicator.over(platform, platform.devices().subList(0, problem.ranks()));
+                OverlapEngine engine = OverlapEngine.open(communicator, selector(platform), issue(platform))) {
+            return request.verify()
+                    ? checked(platform, request, engine, choice, progress)
+                    : plain(platform, request, engine, choice, progress);
+        } finally {
+            progress.end();
+        }
+    }
+
+    private record Choice(List<Schedule> schedules, String reason) {}
+
+    private static Choice choose(Platform platform, RunRequest request) {
+        List<Schedule> schedules = new ArrayList<>();
+        String reason = "";
+        String wanted = request.schedules().strip();
+        switch (wanted) {
+            case "all" -> {
+                for (Schedule.Kind kind : Schedule.Kind.values()) {
+                    schedules.add(onThisPlatform(platform, Schedule.of(kind)));
+                }
+            }
+            case "auto" -> {
+                Selection selection = selector(platform).select(request.problem());
+                reason = selection.reason();
+                schedules.add(selection.choice());
+            }
+            default -> {
+                Schedule named = Schedule.parse(wanted);
+                schedules.add(wanted.contains("engine=") ? named : onThisPlatform(platform, named));
+            }
+        }
+        if (request.chunks().isPresent()) {
+            schedules.replaceAll(
+                    schedule -> schedule.withChunks(request.chunks().getAsInt()));
+        }
+        return new Choice(schedules, reason);
+    }
+
+    private static Schedule onThisPlatform(Platform platform, Schedule schedule) {
+        boolean copyEngines = platform.devices().stream()
+                .allMatch(device -> device.properties().copyEngines() > 0);
+        return copyEngines || schedule.engine() != TransferEngine.COPY_ENGINE
+                ? schedule
+                : schedule.withEngine(TransferEngine.KERNEL);
+    }
+
+    private static Selector selector(Platform platform) {
+        return platform.has(Capability.PERFORMANCE_MODEL)
+                ? new ModelSelector(platform)
+                : new HeuristicSelector(platform);
+    }
+
+    /** Something that tells when commands ran, if there is any. */
+    private static OverlapEngine.Issue issue(Platform platform) {
+        boolean graphs = platform.has(Capability.DEVICE_GRAPHS);
+        return !graphs && platform.has(Capability.EVENT_TIMING)
+                ? OverlapEngine.Issue.TIMED_STREAMS
+                : OverlapEngine.Issue.AUTOMATIC;
+    }
+
+    private static Run checked(
+            Platform platform, RunRequest request, OverlapEngine engine, Choice choice, Progress progress) {
+        try (Verification verification = Verification.prepare(engine, request.problem(), request.seed())) {
+            return report(platform, request, choice, progress, schedule -> {
+                long start = platform.nanoTime();
+                VerificationResult result = verification.check(schedule);
+                double elapsed = platform.nanoTime() - start;
+                return outcome(result.run(), elapsed, Optional.of(RunReport.Check.of(result)));
+            });
+        }
+    }
+
+    private static Run plain(
+            Platform platform, RunRequest request, OverlapEngine engine, Choice choice, Progress progress) {
+        OverlapProblem problem = request.problem();
+        Deque<Buffer> buffers = new ArrayDeque<>();
+        try {
+            LoweredSchedule shape = Lowering.lower(problem, Schedule.serial());
+            List<BufferView> operands = new ArrayList<>();
+            List<BufferView> weights = new ArrayList<>();
+            List<BufferView> results = new ArrayList<>();
+            for (int rank = 0; rank < problem.ranks(); rank++) {
+                Slot a = shape.operands().get(rank);
+                Slot b = shape.weights().get(rank);
+                Slot c = shape.results().get(rank);
+                operands.add(allocate(engine, buffers, rank, a.bytes(), problem.k(), problem.elementType()));
+                weights.add(allocate(engine, buffers, rank, b.bytes(), problem.n(), problem.elementType()));
+                results.add(allocate(engine, buffers, rank, c.bytes(), problem.n(), problem.outputType()));
+                if (platform.has(Capability.STORAGE)) {
+                    fill(operands.get(rank), request.seed(), 2L * rank);
+                    fill(weights.get(rank), request.seed(), 2L * rank + 1);
+                }
+            }
+            return report(platform, request, choice, progress, schedule -> {
+                long start = platform.nanoTime();
+                OverlapRun run = engine.run(problem, schedule, operands, weights, results, null);
+                run.synchronize();
+                return outcome(run, platform.nanoTime() - start, Optional.empty());
+            });
+        } finally {
+            buffers.forEach(Buffer::close);
+        }
+    }
+
+    private static BufferView allocate(
+            OverlapEngine engine, Deque<Buffer> buffers, int rank, long bytes, long columns, ElementType type) {
+        // A rank may have no rows; a buffer has at least one byte all the same.
+        Buffer buffer = engine.communicator().device(rank).allocate(Math.max(1, bytes));
+        buffers.push(buffer);
+        return buffer.matrix(bytes / type.bytes() / columns, columns, type);
+    }
+
+    private static void fill(BufferView view, long seed, long stream) {
+        if (view.isEmpty()) {
+            return;
+        }
+        if (view.bytes() > Integer.MAX_VALUE - 8) {
+            throw AcceleratorException.invalid(
+                    "run",
+                    "a matrix of [" + view.rows() + ", " + view.columns() + "] " + view.type()
+                            + " is larger than 2 GiB, which the host does not fill; estimate it with plan, or open the platform without storage");
+        }
+        MemorySegment host = MemorySegment.ofArray(new byte[Math.toIntExact(view.bytes())]);
+        RandomData.fill(host, view.type(), seed, stream);
+        ((Buffer) view.memory()).write(0, host);
+    }
+
+    private static Run report(
+            Platform platform,
+            RunRequest request,
+            Choice choice,
+            Progress progress,
+            Function<Schedule, Outcome> runner) {
+        Schedule baseline = Schedule.serial();
+        Outcome serial = runner.apply(baseline);
+        progress.step(baseline.toString());
+        List<RunReport.Run> runs = new ArrayList<>();
+        List<Timeline> timelines = new ArrayList<>();
+        for (Schedule schedule : choice.schedules()) {
+            Outcome outcome = schedule.equals(baseline) ? serial : runner.apply(schedule);
+            outcome.timeline().ifPresent(timelines::add);
+            runs.add(new RunReport.Run(
+                    schedule, outcome.us(), outcome.us() > 0 ? serial.us() / outcome.us() : 1, outcome.check()));
+            progress.step(schedule.toString());
+        }
+        RunReport report = new RunReport(
+                platform.figures().label(),
+                platform.uri().toString(),
+                request.problem(),
+                request.seed(),
+                runs,
+                choice.reason());
+        return new Run(report, timelines.size() == runs.size() ? timelines : List.of());
+    }
+
+    /** A run's own timeline tells its time; where there is none, the host's clock has to do. */
+    private static Outcome outcome(OverlapRun run, double elapsedNanos, Optional<RunReport.Check> check) {
+        Optional<Timeline> timeline = timeline(run);
+        return new Outcome(timeline.map(Timeline::makespanNanos).orElse(elapsedNanos) / 1e3, timeline, check);
+    }
+
+    private static Optional<Timeline> timeline(OverlapRun run) {
+        try {
+            return Optional.of(run.timeline());
+        } catch (AcceleratorException refusal) {
+            if (refusal.code() == ErrorCode.UNSUPPORTED) {
+                return Optional.empty();
+            }
+            throw refusal;
+        }
+    }
+}
