@@ -24,7 +24,14 @@ import picocli.CommandLine.Spec;
                     + " communication with compute gains.",
             "Predicted figures are labelled 'model', measured ones 'measured'."
         },
-        subcommands = {BackendsCommand.class, TopoCommand.class, ConfigCommand.class, CompletionCommand.class},
+        subcommands = {
+            PlanCommand.class,
+            RunCommand.class,
+            BackendsCommand.class,
+            TopoCommand.class,
+            ConfigCommand.class,
+            CompletionCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:it worked and the answer is good",
