@@ -28,6 +28,8 @@ final class ByteFloats {
     private final float[] table = new float[256];
     /** fp32 mantissa bits that are cut off. */
     final int shift;
+    /** What corrects the bias of an exponent moved to its place in fp32: {@code 2^(127 - bias)}. */
+    final float scale;
     /** fp32 bits of the smallest normal value. */
     final int smallestNormal;
     /** fp32 bits of the power of two that rounds subnormals. */
@@ -40,6 +42,8 @@ final class ByteFloats {
     final int infinity;
     /** Byte for NaN. */
     final int nan;
+    /** The only byte for NaN where it is that of a negative zero, otherwise -1. */
+    final int onlyNan;
     /** Whether zero has only one sign and infinities lose theirs. */
     final boolean oneZero;
 
@@ -49,6 +53,7 @@ final class ByteFloats {
         }
         int mantissa = type.mantissaBits();
         shift = 23 - mantissa;
+        scale = table[1] / Float.intBitsToFloat(1 << shift);
         smallestNormal = Float.floatToIntBits(table[1 << mantissa]);
         subnormalMagic = Float.floatToIntBits(table[1] * 0x1p23f);
         rebias = (smallestNormal >>> shift) - (1 << mantissa);
@@ -56,6 +61,7 @@ final class ByteFloats {
         infinity = type.encode(Float.POSITIVE_INFINITY);
         nan = type.encode(Float.NaN);
         oneZero = type.encode(-0f) == 0;
+        onlyNan = oneZero ? nan : -1;
     }
 
     static ByteFloats of(ElementType type) {

@@ -49,10 +49,12 @@ public final class Gemm {
     /** Below this many multiplications a call does not wake other threads; about 20 microseconds of work. */
     private static final long SERIAL_WORK = 1 << 20;
 
-    private static final int PACK_RUN = 512;
+    /** Elements that one packing task converts. */
+    private static final int PACK_ELEMENTS = 16 << 10;
 
     private final ComputePool pool;
     private final Lanes lanes;
+    private final PanelPacker packer;
     private final int tileRows;
     private final int tileColumns;
     private final ConcurrentLinkedDeque<Workspace> idle = new ConcurrentLinkedDeque<>();
@@ -65,6 +67,7 @@ public final class Gemm {
     Gemm(ComputePool pool, Lanes lanes) {
         this.pool = pool;
         this.lanes = lanes;
+        this.packer = new PanelPacker(lanes);
         this.tileRows = lanes.tileRows();
         this.tileColumns = lanes.tileColumns();
     }
@@ -154,8 +157,8 @@ public final class Gemm {
         boolean alongRows = c.columnStride() == 1 || c.rowStride() != 1;
         boolean turn = alongRows ? turned * 5 < straight * 4 : turned * 4 <= straight * 5;
         Operands x = turn
-                ? new Operands(alpha, b.transposed(), a.transposed(), beta, c.transposed(), entry)
-                : new Operands(alpha, a, b, beta, c, entry);
+                ? new Operands(alpha, b.transposed(), a, beta, c.transposed(), entry)
+                : new Operands(alpha, a, b.transposed(), beta, c, entry);
         int rows = turn ? n : m;
         int columns = turn ? m : n;
 
@@ -191,7 +194,8 @@ public final class Gemm {
         return (value + unit - 1) / unit * unit;
     }
 
-    private record Operands(float alpha, HostMatrix a, HostMatrix b, float beta, HostMatrix c, int entry) {}
+    /** One product {@code C = alpha * A * right' + beta * C}; both operands have the depth along their rows. */
+    private record Operands(float alpha, HostMatrix a, HostMatrix right, float beta, HostMatrix c, int entry) {}
 
     /** Scratch memory of one call. Grows and is then reused. */
     private static final class Workspace {
@@ -225,9 +229,17 @@ public final class Gemm {
     }
 
     private static final class Scratch {
-        private final float[] run = new float[Math.max(PACK_RUN, BLOCK_COLUMNS)];
+        private final float[] run = new float[Math.max(PanelPacker.RUN, BLOCK_COLUMNS)];
         private final float[] old = new float[BLOCK_COLUMNS];
         private final int[] whole = new int[BLOCK_COLUMNS];
+        private float[] panels = new float[0];
+
+        float[] panels(int size) {
+            if (panels.length < size) {
+                panels = new float[size];
+            }
+            return panels;
+        }
     }
 
     private final class Pass {
@@ -262,53 +274,11 @@ public final class Gemm {
         }
 
         void run(boolean packA, boolean packB, boolean parallel) {
-            space.reserve(
-                    rowPanels * tileRows * depth,
-                    columnPanels * tileColumns * depth,
-                    rowPanels * tileRows * columnPanels * tileColumns,
-                    integer);
-            int lanesWanted = parallel ? pool.lanes() : 1;
-            // A panel group is some tens of KiB of packed data.
-            int groupA = packA ? Math.clamp(16384 / (tileRows * Math.max(1, depth)), 1, rowPanels) : rowPanels;
-            int groupB = packB ? Math.clamp(16384 / (tileColumns * Math.max(1, depth)), 1, columnPanels) : columnPanels;
-            int tasksA = packA ? (rowPanels + groupA - 1) / groupA : 0;
-            int tasksB = packB ? (columnPanels + groupB - 1) / groupB : 0;
-            forEach(tasksA + tasksB, parallel, (task, lane) -> {
-                float[] run = space.lanes[lane].run;
-                if (task < tasksA) {
-                    HostMatrix a = x.a;
-                    pack(
-                            a,
-                            a.rowStride(),
-                            a.columnStride(),
-                            row,
-                            rows,
-                            tileRows,
-                            task * groupA,
-                            groupA,
-                            space.packedA,
-                            run);
-                } else {
-                    HostMatrix b = x.b;
-                    pack(
-                            b,
-                            b.columnStride(),
-                            b.rowStride(),
-                            column,
-                            columns,
-                            tileColumns,
-                            (task - tasksA) * groupB,
-                            groupB,
-                            space.packedB,
-                            run);
-                }
-            });
-            // Smaller blocks where the whole gives too few to share evenly.
             int blockRows = Math.max(1, BLOCK_ROWS / tileRows);
             int blockColumns = Math.max(1, BLOCK_COLUMNS / tileColumns);
-            while (lanesWanted > 1
-                    && tasks(blockRows, blockColumns) < 4 * lanesWanted
-                    && blockRows * blockColumns > 4) {
+            // Smaller blocks where the whole gives too few to share evenly.
+            int wanted = parallel ? 4 * pool.lanes() : 1;
+            while (tasks(blockRows, blockColumns) < wanted && blockRows * blockColumns > 4) {
                 boolean flat = blockRows * tileRows < blockColumns * tileColumns;
                 if (blockColumns == 1 || (blockRows > 1 && !flat)) {
                     blockRows = (blockRows + 1) / 2;
@@ -318,6 +288,14 @@ public final class Gemm {
             }
             int high = blockRows;
             int wide = blockColumns;
+            // With one block from top to bottom each part of B is used by one task only, which can pack it as it goes.
+            boolean lazy = high >= rowPanels;
+            space.reserve(
+                    rowPanels * tileRows * depth,
+                    lazy ? 0 : columnPanels * tileColumns * depth,
+                    rowPanels * tileRows * columnPanels * tileColumns,
+                    integer);
+            packShared(packA, packB && !lazy, parallel);
             int across = (columnPanels + wide - 1) / wide;
             forEach(tasks(high, wide), parallel, (task, lane) -> {
                 int rowPanel = task / across * high;
@@ -327,8 +305,70 @@ public final class Gemm {
                         Math.min(rowPanels, rowPanel + high),
                         columnPanel,
                         Math.min(columnPanels, columnPanel + wide),
+                        lazy,
                         space.lanes[lane]);
             });
+        }
+
+        private void packShared(boolean packA, boolean packB, boolean parallel) {
+            if (depth == 0) {
+                return;
+            }
+            // A task packs some tens of KiB, and of B at least eight panels: they lie side by side in memory.
+            int groupA = Math.clamp(PACK_ELEMENTS / (tileRows * depth), 1, rowPanels);
+            int groupB = Math.clamp(PACK_ELEMENTS / (tileColumns * depth), Math.min(8, columnPanels), columnPanels);
+            int tasksA = packA ? (rowPanels + groupA - 1) / groupA : 0;
+            int tasksB = packB ? (columnPanels + groupB - 1) / groupB : 0;
+            forEach(tasksA + tasksB, parallel, (task, lane) -> {
+                float[] run = space.lanes[lane].run;
+                if (task < tasksA) {
+                    int panel = task * groupA;
+                    int pitch = tileRows * depth;
+                    packer.pack(
+                            x.a,
+                            x.entry,
+                            row,
+                            rows,
+                            tileRows,
+                            panel,
+                            Math.min(rowPanels, panel + groupA),
+                            depthAt,
+                            depth,
+                            space.packedA,
+                            panel * pitch,
+                            pitch,
+                            run);
+                } else {
+                    int panel = (task - tasksA) * groupB;
+                    int pitch = tileColumns * depth;
+                    packB(
+                            panel,
+                            Math.min(columnPanels, panel + groupB),
+                            0,
+                            depth,
+                            space.packedB,
+                            panel * pitch,
+                            pitch,
+                            run);
+                }
+            });
+        }
+
+        private void packB(int panel, int end, int from, int size, float[] to, int at, int pitch, float[] run) {
+            packer.pack(
+                    x.right,
+                    x.entry,
+                    column,
+                    columns,
+                    tileColumns,
+                    panel,
+                    end,
+                    depthAt + from,
+                    size,
+                    to,
+                    at,
+                    pitch,
+                    run);
         }
 
         private int tasks(int blockRows, int blockColumns) {
@@ -345,106 +385,24 @@ public final class Gemm {
             }
         }
 
-        /**
-         * Converts panels of an operand to fp32: panel p holds, for each k, {@code width} neighbours along the operand's outer axis, zeros
-         * beyond its end.
-         *
-         * @param outerStride elements from one row of A (column of B) to the next
-         * @param innerStride elements from one k to the next
-         */
-        private void pack(
-                HostMatrix from,
-                long outerStride,
-                long innerStride,
-                int start,
-                int size,
-                int width,
-                int panel,
-                int count,
-                float[] to,
-                float[] run) {
-            int end = Math.min(size, (panel + count) * width);
-            if (outerStride == 1 && innerStride != 1) {
-                packAcross(from, innerStride, start, width, panel, end, to, run);
-            } else {
-                packAlong(from, outerStride, innerStride, start, width, panel, end, to, run);
-            }
-            int tail = end % width;
-            if (tail != 0) {
-                int at = end / width * width * depth;
-                for (int p = 0; p < depth; p++) {
-                    for (int i = tail; i < width; i++) {
-                        to[at + p * width + i] = 0f;
-                    }
-                }
-            }
-        }
-
-        // Neighbours of one k are contiguous: convert a run over several panels, then deal it out.
-        private void packAcross(
-                HostMatrix from, long innerStride, int start, int width, int panel, int end, float[] to, float[] run) {
-            int bytes = from.type().bytes();
-            long base = from.address(x.entry, 0, 0) + ((long) start + depthAt * innerStride) * bytes;
-            int step = PACK_RUN / width * width;
-            for (int first = panel * width; first < end; first += step) {
-                int size = Math.min(step, end - first);
-                for (int p = 0; p < depth; p++) {
-                    lanes.decode(from.type(), from.memory(), base + (first + p * innerStride) * bytes, run, 0, size);
-                    int at = 0;
-                    int target = first * depth + p * width;
-                    for (; at + width <= size; at += width) {
-                        System.arraycopy(run, at, to, target, width);
-                        target += width * depth;
-                    }
-                    for (int i = at; i < size; i++) {
-                        to[target + i - at] = run[i];
-                    }
-                }
-            }
-        }
-
-        // Values along k are contiguous, or nothing is: convert a run along k, then spread it.
-        private void packAlong(
-                HostMatrix from,
-                long outerStride,
-                long innerStride,
-                int start,
-                int width,
-                int panel,
-                int end,
-                float[] to,
-                float[] run) {
-            int bytes = from.type().bytes();
-            long base = from.address(x.entry, 0, 0) + (start * outerStride + depthAt * innerStride) * bytes;
-            for (int i = panel * width; i < end; i++) {
-                int target = i / width * width * depth + i % width;
-                for (int p = 0; p < depth; p += PACK_RUN) {
-                    int size = Math.min(PACK_RUN, depth - p);
-                    long offset = base + (i * outerStride + p * innerStride) * bytes;
-                    if (innerStride == 1) {
-                        lanes.decode(from.type(), from.memory(), offset, run, 0, size);
-                    } else {
-                        gather(from.type(), from.memory(), offset, innerStride * bytes, run, size);
-                    }
-                    spread(run, size, to, target + p * width, width);
-                }
-            }
-        }
-
-        private void compute(int rowPanel, int rowEnd, int columnPanel, int columnEnd, Scratch scratch) {
+        private void compute(int rowPanel, int rowEnd, int columnPanel, int columnEnd, boolean lazy, Scratch scratch) {
             float[] sums = space.sums;
             int tile = tileRows * tileColumns;
+            float[] packedB = lazy ? scratch.panels(DEPTH * tileColumns * (columnEnd - columnPanel)) : space.packedB;
             for (int p = 0; p < depth; p += DEPTH) {
                 int size = Math.min(DEPTH, depth - p);
                 boolean fresh = integer || (first && p == 0);
+                if (lazy) {
+                    packB(columnPanel, columnEnd, p, size, packedB, 0, size * tileColumns, scratch.run);
+                }
                 for (int j = columnPanel; j < columnEnd; j++) {
-                    int b = (j * depth + p) * tileColumns;
+                    int b = lazy ? (j - columnPanel) * size * tileColumns : (j * depth + p) * tileColumns;
                     for (int i = rowPanel; i < rowEnd; i++) {
                         int c = (i * columnPanels + j) * tile;
                         if (fresh) {
                             Arrays.fill(sums, c, c + tile, 0f);
                         }
-                        lanes.tile(space.packedA, (i * depth + p) * tileRows, space.packedB, b, size, sums, c);
+                        lanes.tile(space.packedA, (i * depth + p) * tileRows, packedB, b, size, sums, c);
                         if (integer) {
                             addExact(sums, space.integers, c, tile, first && p == 0);
                         }
@@ -501,7 +459,7 @@ public final class Gemm {
                 if (c.columnStride() == 1) {
                     lanes.decode(c.type(), c.memory(), offset, scratch.old, 0, count);
                 } else {
-                    gather(c.type(), c.memory(), offset, stride, scratch.old, count);
+                    PanelPacker.gather(c.type(), c.memory(), offset, stride, scratch.old, count);
                 }
                 lanes.scaleAdd(x.alpha, run, x.beta, scratch.old, count);
             } else if (x.alpha != 1f) {
@@ -531,19 +489,6 @@ public final class Gemm {
                 int old = beta == 0 ? 0 : Elements.bits(memory, offset + j * stride, ElementType.INT32);
                 Elements.put(memory, offset + j * stride, ElementType.INT32, alpha * run[j] + beta * old);
             }
-        }
-    }
-
-    private static void gather(
-            ElementType type, MemorySegment memory, long offset, long stride, float[] to, int count) {
-        for (int i = 0; i < count; i++) {
-            to[i] = type.decode(Elements.bits(memory, offset + i * stride, type));
-        }
-    }
-
-    private static void spread(float[] from, int count, float[] to, int at, int stride) {
-        for (int i = 0; i < count; i++) {
-            to[at + i * stride] = from[i];
         }
     }
 

@@ -49,6 +49,15 @@ abstract sealed class Lanes permits VectorLanes, ScalarLanes {
     /** Converts elements of any type but {@link ElementType#INT32} to fp32; exact. */
     abstract void decode(ElementType type, MemorySegment memory, long offset, float[] to, int at, int count);
 
+    /**
+     * Converts {@code depth} rows of {@link #tileColumns} elements into a panel for {@link #tile}, {@code [depth][tileColumns]} from
+     * {@code at}.
+     *
+     * @param pitch bytes from one row to the next
+     */
+    abstract void decodePanel(
+            ElementType type, MemorySegment memory, long offset, long pitch, int depth, float[] to, int at);
+
     /** Rounds fp32 to a floating type; every NaN becomes the pattern {@code type.encode(Float.NaN)}. */
     abstract void encode(ElementType type, float[] from, int at, MemorySegment memory, long offset, int count);
 

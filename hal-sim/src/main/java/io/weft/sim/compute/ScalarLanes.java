@@ -94,6 +94,13 @@ final class ScalarLanes extends Lanes {
     }
 
     @Override
+    void decodePanel(ElementType type, MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        for (int p = 0; p < depth; p++) {
+            decodeRun(type, memory, offset + p * pitch, to, at + p * COLUMNS, COLUMNS);
+        }
+    }
+
+    @Override
     void encode(ElementType type, float[] from, int at, MemorySegment memory, long offset, int count) {
         encodeRun(type, from, at, memory, offset, count);
     }

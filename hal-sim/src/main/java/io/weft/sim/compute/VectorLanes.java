@@ -103,35 +103,47 @@ final class VectorLanes extends Lanes {
         r4.intoArray(c, cAt + 9 * N);
     }
 
+    // Each conversion has its loop in a method of its own: with several in one method the JIT gives up inlining the
+    // vector operations
+    // of the later ones, which are then some ten times slower.
     @Override
     void decode(ElementType type, MemorySegment memory, long offset, float[] to, int at, int count) {
-        int whole = 0;
+        int whole = type == ElementType.FP32 || (B == null && type.bytes() == 1) ? 0 : F.loopBound(count);
         switch (type) {
-            case FP16 -> {
-                whole = H.loopBound(count);
-                for (int i = 0; i < whole; i += N) {
-                    half(memory, offset + 2L * i).intoArray(to, at + i);
-                }
-            }
-            case BF16 -> {
-                whole = H.loopBound(count);
-                for (int i = 0; i < whole; i += N) {
-                    brain(memory, offset + 2L * i).intoArray(to, at + i);
-                }
-            }
-            case INT8 -> {
-                whole = B == null ? 0 : B.loopBound(count);
-                for (int i = 0; i < whole; i += N) {
-                    ByteVector.fromMemorySegment(B, memory, offset + i, ORDER)
-                            .convertShape(VectorOperators.B2F, F, 0)
-                            .reinterpretAsFloats()
-                            .intoArray(to, at + i);
-                }
-            }
-            default -> {}
+            case FP16 -> decodeHalf(memory, offset, to, at, whole);
+            case BF16 -> decodeBrain(memory, offset, to, at, whole);
+            case INT8 -> decodeInt8(memory, offset, to, at, whole);
+            case FP8_E4M3, FP8_E5M2, FP8_E4M3_FNUZ, FP8_E5M2_FNUZ ->
+                decodeFp8(ByteFloats.of(type), memory, offset, to, at, whole);
+            case FP32 -> {}
+            case INT32 -> throw new IllegalArgumentException("int32 does not fit fp32");
         }
         if (whole < count) {
             ScalarLanes.decodeRun(type, memory, offset + (long) whole * type.bytes(), to, at + whole, count - whole);
+        }
+    }
+
+    private static void decodeHalf(MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i += N) {
+            half(memory, offset + 2L * i).intoArray(to, at + i);
+        }
+    }
+
+    private static void decodeBrain(MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i += N) {
+            brain(memory, offset + 2L * i).intoArray(to, at + i);
+        }
+    }
+
+    private static void decodeInt8(MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i += N) {
+            int8(memory, offset + i).intoArray(to, at + i);
+        }
+    }
+
+    private static void decodeFp8(ByteFloats format, MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i += N) {
+            fp8(format, memory, offset + i).intoArray(to, at + i);
         }
     }
 
@@ -157,48 +169,123 @@ final class VectorLanes extends Lanes {
                 .reinterpretAsFloats();
     }
 
+    // As half(): move the fields into place, correct the bias by a multiplication, mend what is not finite.
+    private static FloatVector fp8(ByteFloats format, MemorySegment memory, long offset) {
+        IntVector bits = (IntVector) ByteVector.fromMemorySegment(B, memory, offset, ORDER)
+                .convertShape(VectorOperators.ZERO_EXTEND_B2I, I, 0);
+        IntVector code = bits.lanewise(VectorOperators.AND, 0x7F);
+        IntVector magnitude = code.lanewise(VectorOperators.LSHL, format.shift);
+        IntVector finite = magnitude.reinterpretAsFloats().mul(format.scale).reinterpretAsInts();
+        IntVector sign = bits.lanewise(VectorOperators.AND, 0x80).lanewise(VectorOperators.LSHL, 24);
+        return finite.blend(
+                        magnitude.lanewise(VectorOperators.OR, EXPONENT),
+                        code.compare(VectorOperators.GT, format.largest))
+                .lanewise(VectorOperators.OR, sign)
+                .blend(0x7FC00000, bits.compare(VectorOperators.EQ, format.onlyNan))
+                .reinterpretAsFloats();
+    }
+
+    private static FloatVector int8(MemorySegment memory, long offset) {
+        return (FloatVector)
+                ByteVector.fromMemorySegment(B, memory, offset, ORDER).convertShape(VectorOperators.B2F, F, 0);
+    }
+
+    @Override
+    void decodePanel(ElementType type, MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        if (type.bytes() == 1 && B == null) {
+            for (int p = 0; p < depth; p++) {
+                ScalarLanes.decodeRun(type, memory, offset + p * pitch, to, at + p * 2 * N, 2 * N);
+            }
+            return;
+        }
+        switch (type) {
+            case FP32 -> floatPanel(memory, offset, pitch, depth, to, at);
+            case FP16 -> halfPanel(memory, offset, pitch, depth, to, at);
+            case BF16 -> brainPanel(memory, offset, pitch, depth, to, at);
+            case INT8 -> int8Panel(memory, offset, pitch, depth, to, at);
+            case FP8_E4M3, FP8_E5M2, FP8_E4M3_FNUZ, FP8_E5M2_FNUZ ->
+                fp8Panel(ByteFloats.of(type), memory, offset, pitch, depth, to, at);
+            case INT32 -> throw new IllegalArgumentException("int32 does not fit fp32");
+        }
+    }
+
+    private static void floatPanel(MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        for (int p = 0; p < depth; p++) {
+            FloatVector.fromMemorySegment(F, memory, offset + p * pitch, ORDER).intoArray(to, at + p * 2 * N);
+            FloatVector.fromMemorySegment(F, memory, offset + p * pitch + 4L * N, ORDER)
+                    .intoArray(to, at + p * 2 * N + N);
+        }
+    }
+
+    private static void halfPanel(MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        for (int p = 0; p < depth; p++) {
+            half(memory, offset + p * pitch).intoArray(to, at + p * 2 * N);
+            half(memory, offset + p * pitch + 2L * N).intoArray(to, at + p * 2 * N + N);
+        }
+    }
+
+    private static void brainPanel(MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        for (int p = 0; p < depth; p++) {
+            brain(memory, offset + p * pitch).intoArray(to, at + p * 2 * N);
+            brain(memory, offset + p * pitch + 2L * N).intoArray(to, at + p * 2 * N + N);
+        }
+    }
+
+    private static void int8Panel(MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        for (int p = 0; p < depth; p++) {
+            int8(memory, offset + p * pitch).intoArray(to, at + p * 2 * N);
+            int8(memory, offset + p * pitch + N).intoArray(to, at + p * 2 * N + N);
+        }
+    }
+
+    private static void fp8Panel(
+            ByteFloats format, MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+        for (int p = 0; p < depth; p++) {
+            fp8(format, memory, offset + p * pitch).intoArray(to, at + p * 2 * N);
+            fp8(format, memory, offset + p * pitch + N).intoArray(to, at + p * 2 * N + N);
+        }
+    }
+
     @Override
     void encode(ElementType type, float[] from, int at, MemorySegment memory, long offset, int count) {
-        int whole = 0;
+        int whole = B == null && type.bytes() == 1 ? 0 : F.loopBound(count);
         switch (type) {
-            case FP32 -> {
-                whole = F.loopBound(count);
-                for (int i = 0; i < whole; i += N) {
-                    FloatVector x = FloatVector.fromArray(F, from, at + i);
-                    x.blend(Float.NaN, x.test(VectorOperators.IS_NAN))
-                            .intoMemorySegment(memory, offset + 4L * i, ORDER);
-                }
-            }
-            case FP16 -> {
-                whole = F.loopBound(count);
-                for (int i = 0; i < whole; i += N) {
-                    ((ShortVector) toHalf(FloatVector.fromArray(F, from, at + i).reinterpretAsInts())
-                                    .convertShape(VectorOperators.I2S, H, 0))
-                            .intoMemorySegment(memory, offset + 2L * i, ORDER);
-                }
-            }
-            case BF16 -> {
-                whole = F.loopBound(count);
-                for (int i = 0; i < whole; i += N) {
-                    IntVector bits = FloatVector.fromArray(F, from, at + i).reinterpretAsInts();
-                    IntVector odd = bits.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.AND, 1);
-                    IntVector rounded = bits.add(odd).add(0x7FFF).lanewise(VectorOperators.LSHR, 16);
-                    VectorMask<Integer> nan =
-                            bits.lanewise(VectorOperators.AND, 0x7FFFFFFF).compare(VectorOperators.GT, EXPONENT);
-                    ((ShortVector) rounded.blend(0x7FC0, nan).convertShape(VectorOperators.I2S, H, 0))
-                            .intoMemorySegment(memory, offset + 2L * i, ORDER);
-                }
-            }
-            case FP8_E4M3, FP8_E5M2, FP8_E4M3_FNUZ, FP8_E5M2_FNUZ -> {
-                if (B != null) {
-                    whole = F.loopBound(count);
-                    toBytes(ByteFloats.of(type), from, at, memory, offset, whole);
-                }
-            }
-            default -> {}
+            case FP32 -> encodeFloat(from, at, memory, offset, whole);
+            case FP16 -> encodeHalf(from, at, memory, offset, whole);
+            case BF16 -> encodeBrain(from, at, memory, offset, whole);
+            case FP8_E4M3, FP8_E5M2, FP8_E4M3_FNUZ, FP8_E5M2_FNUZ ->
+                encodeFp8(ByteFloats.of(type), from, at, memory, offset, whole);
+            case INT8, INT32 -> throw new IllegalArgumentException(type + " is not a floating type");
         }
         if (whole < count) {
             ScalarLanes.encodeRun(type, from, at + whole, memory, offset + (long) whole * type.bytes(), count - whole);
+        }
+    }
+
+    private static void encodeFloat(float[] from, int at, MemorySegment memory, long offset, int count) {
+        for (int i = 0; i < count; i += N) {
+            FloatVector x = FloatVector.fromArray(F, from, at + i);
+            x.blend(Float.NaN, x.test(VectorOperators.IS_NAN)).intoMemorySegment(memory, offset + 4L * i, ORDER);
+        }
+    }
+
+    private static void encodeHalf(float[] from, int at, MemorySegment memory, long offset, int count) {
+        for (int i = 0; i < count; i += N) {
+            IntVector code = toHalf(FloatVector.fromArray(F, from, at + i).reinterpretAsInts());
+            ((ShortVector) code.convertShape(VectorOperators.I2S, H, 0))
+                    .intoMemorySegment(memory, offset + 2L * i, ORDER);
+        }
+    }
+
+    private static void encodeBrain(float[] from, int at, MemorySegment memory, long offset, int count) {
+        for (int i = 0; i < count; i += N) {
+            IntVector bits = FloatVector.fromArray(F, from, at + i).reinterpretAsInts();
+            IntVector odd = bits.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.AND, 1);
+            IntVector rounded = bits.add(odd).add(0x7FFF).lanewise(VectorOperators.LSHR, 16);
+            VectorMask<Integer> nan =
+                    bits.lanewise(VectorOperators.AND, 0x7FFFFFFF).compare(VectorOperators.GT, EXPONENT);
+            ((ShortVector) rounded.blend(0x7FC0, nan).convertShape(VectorOperators.I2S, H, 0))
+                    .intoMemorySegment(memory, offset + 2L * i, ORDER);
         }
     }
 
@@ -219,7 +306,8 @@ final class VectorLanes extends Lanes {
         return code.lanewise(VectorOperators.OR, sign).blend(0x7E00, magnitude.compare(VectorOperators.GT, EXPONENT));
     }
 
-    private static void toBytes(ByteFloats format, float[] from, int at, MemorySegment memory, long offset, int whole) {
+    private static void encodeFp8(
+            ByteFloats format, float[] from, int at, MemorySegment memory, long offset, int whole) {
         int shift = format.shift;
         int half = (1 << (shift - 1)) - 1;
         int rebias = format.rebias;
@@ -280,51 +368,61 @@ final class VectorLanes extends Lanes {
             float[] into,
             int count,
             float[] scratch) {
-        float[] x = scratch;
-        decode(type, memory, offset, x, 0, count);
-        int whole = F.loopBound(count);
+        decode(type, memory, offset, scratch, 0, count);
         switch (op) {
-            case SUM -> {
-                for (int i = 0; i < whole; i += N) {
-                    FloatVector.fromArray(F, into, i)
-                            .add(FloatVector.fromArray(F, x, i))
-                            .intoArray(into, i);
-                }
-                for (int i = whole; i < count; i++) {
-                    into[i] += x[i];
-                }
-            }
-            case PROD -> {
-                for (int i = 0; i < whole; i += N) {
-                    FloatVector.fromArray(F, into, i)
-                            .mul(FloatVector.fromArray(F, x, i))
-                            .intoArray(into, i);
-                }
-                for (int i = whole; i < count; i++) {
-                    into[i] *= x[i];
-                }
-            }
-            case MIN -> {
-                for (int i = 0; i < whole; i += N) {
-                    FloatVector.fromArray(F, into, i)
-                            .min(FloatVector.fromArray(F, x, i))
-                            .intoArray(into, i);
-                }
-                for (int i = whole; i < count; i++) {
-                    into[i] = Math.min(into[i], x[i]);
-                }
-            }
-            case MAX -> {
-                for (int i = 0; i < whole; i += N) {
-                    FloatVector.fromArray(F, into, i)
-                            .max(FloatVector.fromArray(F, x, i))
-                            .intoArray(into, i);
-                }
-                for (int i = whole; i < count; i++) {
-                    into[i] = Math.max(into[i], x[i]);
-                }
-            }
+            case SUM -> add(into, scratch, count);
+            case PROD -> multiply(into, scratch, count);
+            case MIN -> min(into, scratch, count);
+            case MAX -> max(into, scratch, count);
             case AVG, SCALED_SUM -> throw new IllegalArgumentException(op + " is a scaled sum");
+        }
+    }
+
+    private static void add(float[] into, float[] x, int count) {
+        int whole = F.loopBound(count);
+        for (int i = 0; i < whole; i += N) {
+            FloatVector.fromArray(F, into, i)
+                    .add(FloatVector.fromArray(F, x, i))
+                    .intoArray(into, i);
+        }
+        for (int i = whole; i < count; i++) {
+            into[i] = into[i] + x[i];
+        }
+    }
+
+    private static void multiply(float[] into, float[] x, int count) {
+        int whole = F.loopBound(count);
+        for (int i = 0; i < whole; i += N) {
+            FloatVector.fromArray(F, into, i)
+                    .mul(FloatVector.fromArray(F, x, i))
+                    .intoArray(into, i);
+        }
+        for (int i = whole; i < count; i++) {
+            into[i] = into[i] * x[i];
+        }
+    }
+
+    private static void min(float[] into, float[] x, int count) {
+        int whole = F.loopBound(count);
+        for (int i = 0; i < whole; i += N) {
+            FloatVector.fromArray(F, into, i)
+                    .min(FloatVector.fromArray(F, x, i))
+                    .intoArray(into, i);
+        }
+        for (int i = whole; i < count; i++) {
+            into[i] = Math.min(into[i], x[i]);
+        }
+    }
+
+    private static void max(float[] into, float[] x, int count) {
+        int whole = F.loopBound(count);
+        for (int i = 0; i < whole; i += N) {
+            FloatVector.fromArray(F, into, i)
+                    .max(FloatVector.fromArray(F, x, i))
+                    .intoArray(into, i);
+        }
+        for (int i = whole; i < count; i++) {
+            into[i] = Math.max(into[i], x[i]);
         }
     }
 

@@ -45,7 +45,7 @@ class ReductionTest {
         for (ElementType type : ElementType.values()) {
             for (ReduceOp op : OPS) {
                 for (int n : new int[] {1, 2, 3, 7, 8}) {
-                    int count = n == 8 ? 40_001 : 100 + n;
+                    int count = n == 8 ? 20_001 : 100 + n;
                     MemorySegment[] inputs = inputs(type, n, count);
                     MemorySegment output = Arena.ofAuto().allocate((long) count * type.bytes());
                     reduction.reduce(op, type, inputs, output, count);
