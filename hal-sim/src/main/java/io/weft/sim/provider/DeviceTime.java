@@ -11,6 +11,7 @@ import io.weft.sim.machine.Machine;
 import io.weft.sim.model.CommandRuntime;
 import io.weft.sim.model.MemoryPlaces;
 import io.weft.sim.model.RuntimeListener;
+import io.weft.sim.model.UsageMeter;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -60,6 +61,11 @@ final class DeviceTime implements RuntimeListener {
     /** Whether nothing can happen any more as things are. */
     boolean isQuiet() {
         return runtime.isQuiet();
+    }
+
+    /** Begins to count what resources are used. */
+    UsageMeter meter() {
+        return new UsageMeter(runtime);
     }
 
     /** Host ns of the call that issues a command. */

@@ -8,6 +8,7 @@ import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Timeline;
 import io.weft.sim.engine.VirtualTime;
 import io.weft.sim.execute.Effect;
+import io.weft.sim.model.UsageMeter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -31,6 +32,12 @@ final class GraphRun {
                 fail(run.failure);
             }
         }
+
+        @Override
+        void onComplete() {
+            // Not sooner: while the last node's completion is being told, its queue is not accounted for yet.
+            run.finish();
+        }
     }
 
     private final SimPlatform platform;
@@ -45,7 +52,8 @@ final class GraphRun {
     private final Work[][] before;
     private int firstOperation;
     private long launchPs;
-    private int open;
+    private UsageMeter meter;
+    private boolean finished;
     private AcceleratorException failure;
 
     GraphRun(SimPlatform platform, SimGraphExecutable executable, Command[] commands, List<SimStream> streams) {
@@ -59,13 +67,13 @@ final class GraphRun {
         this.starts = new double[commands.length];
         this.ends = new double[commands.length];
         this.before = new Work[streams.size()][];
-        this.open = commands.length;
     }
 
     /** Hands everything to the runtime. */
     void submit() {
         DeviceTime time = platform.time();
         launchPs = issue();
+        meter = time.meter();
         for (int i = 0; i < before.length; i++) {
             before[i] = streams.get(i).predecessors();
         }
@@ -94,9 +102,6 @@ final class GraphRun {
         }
         firstOperation = commands.length == 0 ? 0 : operations[0];
         end(operations, last);
-        if (commands.length == 0) {
-            finish();
-        }
     }
 
     /** One host call launches the graph everywhere. */
@@ -183,9 +188,6 @@ final class GraphRun {
             fail(cause != null ? cause : lost);
         }
         complete(node);
-        if (--open == 0) {
-            finish();
-        }
     }
 
     private void complete(int node) {
@@ -242,13 +244,17 @@ final class GraphRun {
     }
 
     private void finish() {
-        if (failure != null) {
+        if (failure != null || finished) {
             return;
         }
+        finished = true;
+        int[] ordinals =
+                executable.devices().stream().mapToInt(SimDevice::ordinal).toArray();
         double makespan = 0;
         for (double end : ends) {
             makespan = Math.max(makespan, end);
         }
-        executable.finished(new Timeline(graph, Figures.MODEL, starts, ends, makespan, List.of(), List.of()));
+        executable.finished(
+                new Timeline(graph, Figures.MODEL, starts, ends, makespan, meter.used(ordinals), List.of()));
     }
 }

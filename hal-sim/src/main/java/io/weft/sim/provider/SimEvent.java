@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.sim.provider;
 
+import io.weft.api.AcceleratorException;
 import io.weft.sim.engine.VirtualTime;
 import io.weft.spi.EventDriver;
 
@@ -36,11 +37,9 @@ final class SimEvent implements EventDriver {
             if (record == null) {
                 return true;
             }
-            if (!platform.poll(device, record)) {
-                return false;
-            }
-            SimStream.throwToWaiter("query event", record.stream(), record.failure());
-            return true;
+            boolean complete = platform.poll(device, record);
+            SimStream.throwToWaiter("query event", record.stream(), cause());
+            return complete;
         } finally {
             platform.leave();
         }
@@ -53,11 +52,16 @@ final class SimEvent implements EventDriver {
         try {
             if (record != null) {
                 platform.await("synchronize event", device, record);
-                SimStream.throwToWaiter("synchronize event", record.stream(), record.failure());
+                SimStream.throwToWaiter("synchronize event", record.stream(), cause());
             }
         } finally {
             platform.leave();
         }
+    }
+
+    /** Why the record is not, or will not be, complete as it should; null when nothing is known against it. */
+    private AcceleratorException cause() {
+        return record.isDone() ? record.failure() : record.stream().failure();
     }
 
     @Override

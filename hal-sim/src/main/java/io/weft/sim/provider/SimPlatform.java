@@ -232,7 +232,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
     }
 
     /**
-     * The host waits for work.
+     * The host waits for work, or until it is clear that its stream has failed for good.
      *
      * @param device whose issuing thread waits
      * @param work null for none
@@ -241,6 +241,9 @@ final class SimPlatform implements PlatformDriver, SimFaults {
     void await(String operation, SimDevice device, Work work) {
         device.issueEvent();
         while (work != null && !time.advanceUntil(work)) {
+            if (work.stream().failure() != null) {
+                break; // What is left behind a failure may never end; the caller reports the failure.
+            }
             stalled(operation, work);
         }
         time.advanceTo(device.issuePs());
@@ -253,7 +256,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
             return true;
         }
         // A program that only polls must not do so for ever when nothing can happen any more.
-        if (time.isQuiet() && rendezvous.isHopeless()) {
+        if (time.isQuiet() && work.stream().failure() == null && rendezvous.isHopeless()) {
             throw Stall.explain("query", work, communicators);
         }
         return false;

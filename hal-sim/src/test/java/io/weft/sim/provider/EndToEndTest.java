@@ -9,6 +9,7 @@ import io.weft.api.Buffer;
 import io.weft.api.BufferView;
 import io.weft.api.CopyMethod;
 import io.weft.api.Device;
+import io.weft.api.DiscoveryOptions;
 import io.weft.api.ElementType;
 import io.weft.api.Event;
 import io.weft.api.EventOptions;
@@ -52,17 +53,28 @@ class EndToEndTest {
         assertEquals(1 * 3 * N, stale.getFirst(), "the product saw what was there before the copy");
     }
 
-    /** Returns an element of the product and all times. */
+    @Test
+    void decoratorsChangeNeitherDataNorTime() {
+        DiscoveryOptions decorated =
+                DiscoveryOptions.defaults().decorator("validation").decorator("leaks");
+        assertEquals(run(true), run(true, Accelerators.discover(decorated)));
+    }
+
     private static List<Double> run(boolean wait) {
+        return run(wait, Accelerators.discover());
+    }
+
+    /** Returns an element of the product and all times. */
+    private static List<Double> run(boolean wait, Accelerators accelerators) {
         int elements = 1 << 18; // a long copy, of which the operand is the beginning
         ElementType type = ElementType.FP16;
-        try (Platform platform = Accelerators.discover().open("sim:mesh-8")) {
+        try (Platform platform = accelerators.open("sim:mesh-8")) {
             Device device = platform.device(0);
-            Buffer remote = filled(platform.device(5), elements, type, 2);
-            Buffer a = filled(device, elements, type, 1);
-            Buffer b = filled(device, N * N, type, 3);
-            Buffer c = device.allocate(4L * N * N);
-            try (Stream copies = device.createStream();
+            try (Buffer remote = filled(platform.device(5), elements, type, 2);
+                    Buffer a = filled(device, elements, type, 1);
+                    Buffer b = filled(device, N * N, type, 3);
+                    Buffer c = device.allocate(4L * N * N);
+                    Stream copies = device.createStream();
                     Stream compute = device.createStream();
                     Event start = device.createEvent(EventOptions.timed());
                     Event copied = device.createEvent(EventOptions.timed());

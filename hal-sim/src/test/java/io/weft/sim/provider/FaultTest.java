@@ -151,6 +151,20 @@ class FaultTest {
     }
 
     @Test
+    void aFailedStreamSaysSoEvenWhenItsRestCanNeverEnd() {
+        try (Communicator communicator =
+                        Communicator.over(platform, platform.devices().subList(0, 2));
+                Stream stream = device.createStream();
+                Event event = device.createEvent(EventOptions.timed())) {
+            communicator.group().barrier(0, stream).close();
+            stream.record(event);
+            faults.loseDevice(0);
+            Sim.refused(ErrorCode.STREAM_FAILED, stream::synchronize, "device 0 is gone");
+            Sim.refused(ErrorCode.STREAM_FAILED, event::synchronize, "device 0 is gone");
+        }
+    }
+
+    @Test
     void aLostDeviceFailsItsStreamsAndItsPeersInCollectives() {
         Stream other = platform.device(1).createStream();
         Stream lost = device.createStream();

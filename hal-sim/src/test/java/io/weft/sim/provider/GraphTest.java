@@ -13,10 +13,13 @@ import io.weft.api.CollectiveKind;
 import io.weft.api.CopyMethod;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
+import io.weft.api.Event;
+import io.weft.api.EventOptions;
 import io.weft.api.Platform;
 import io.weft.api.Priority;
 import io.weft.api.ReduceOp;
 import io.weft.api.Stream;
+import io.weft.api.StreamOptions;
 import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.GraphBindings;
@@ -32,6 +35,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GraphTest {
     private static final int ROWS = 32;
@@ -211,6 +216,22 @@ class GraphTest {
         assertEquals(expected.makespanNanos(), actual.makespanNanos(), 0, what);
     }
 
+    /** What the run used is what the estimate says; the estimate also lists what nobody used. */
+    private static void assertSameUse(Timeline estimate, Timeline run) {
+        assertTrue(run.resources().size() > 2 * run.graph().deviceCount());
+        for (Timeline.Resource used : run.resources()) {
+            Timeline.Resource expected = estimate.resources().stream()
+                    .filter(other -> other.name().equals(used.name()))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError(used.name()));
+            assertEquals(expected.kind(), used.kind(), used.name());
+            assertEquals(expected.device(), used.device(), used.name());
+            assertEquals(expected.peer(), used.peer(), used.name());
+            assertEquals(expected.units(), used.units(), 1e-9 * expected.units(), used.name());
+            assertEquals(expected.busyNanos(), used.busyNanos(), 1e-3, used.name());
+        }
+    }
+
     @Test
     void functionalRunTimingRunAndEstimateHaveOneTimeline() {
         for (CommandGraph graph :
@@ -223,8 +244,71 @@ class GraphTest {
                         .orElseThrow()
                         .estimate(graph, PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY);
                 assertSameTimeline(estimate, functional, "estimate and run");
+                assertSameUse(estimate, functional);
             }
             assertTrue(functional.makespanNanos() > 0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ring-4", "switch-8", "node-2x8"})
+    void runAndEstimateAgreeOnEveryKindOfMachine(String machine) {
+        CommandGraph graph = gatherMultiply(4, true);
+        Outcome functional = run("sim:" + machine, graph);
+        assertEquals(
+                functional.buffers().size(), run("sim:mesh-8", graph).buffers().size());
+        for (Slot slot : graph.slots()) {
+            if (slot.name().equals("C")) {
+                assertArrayEquals(
+                        product(functional, graph, slot.device()),
+                        functional.buffers().get(slot.index()));
+            }
+        }
+        try (Platform platform = Sim.open("sim:" + machine + "?mode=timing")) {
+            Timeline estimate = platform.extension(PerformanceModel.class)
+                    .orElseThrow()
+                    .estimate(graph, PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY);
+            assertSameTimeline(estimate, functional.timeline(), machine);
+        }
+    }
+
+    @Test
+    void issuingAGraphByStreamsTakesTheTimeThatIsPredictedForIt() {
+        CommandGraph graph = gatherMultiply(4, true);
+        try (Platform platform = Sim.open("sim:mesh-8?mode=timing")) {
+            GraphBindings bindings = bind(platform, graph, false);
+            Timeline estimate = platform.extension(PerformanceModel.class)
+                    .orElseThrow()
+                    .estimate(graph, PerformanceModel.Issue.STREAMS, PerformanceModel.Detail.SUMMARY);
+            Stream[][] streams = new Stream[graph.deviceCount()][graph.laneCount()];
+            for (int rank = 0; rank < streams.length; rank++) {
+                for (int lane = 0; lane < streams[rank].length; lane++) {
+                    streams[rank][lane] = platform.device(rank)
+                            .createStream(
+                                    StreamOptions.defaults().withPriority(lane == 0 ? Priority.HIGH : Priority.NORMAL));
+                }
+            }
+            Event[] events = new Event[graph.size()];
+            for (int node = 0; node < graph.size(); node++) {
+                Stream stream = streams[graph.device(node)][graph.lane(node)];
+                for (int dependency : graph.dependencies(node)) {
+                    stream.waitFor(events[dependency]);
+                }
+                stream.enqueue(graph.command(node).rebind(memory -> bindings.require((Slot) memory)));
+                if (graph.command(node) instanceof Command.Copy) {
+                    events[node] = platform.device(graph.device(node)).createEvent(EventOptions.timed());
+                    stream.record(events[node]);
+                }
+            }
+            platform.synchronize();
+            int compared = 0;
+            for (int node = 0; node < graph.size(); node++) {
+                if (events[node] != null) {
+                    assertEquals(estimate.endNanos(node), events[node].driver().timestampNanos(), 0, graph.label(node));
+                    compared++;
+                }
+            }
+            assertEquals(16, compared);
         }
     }
 
