@@ -26,39 +26,40 @@ class PluginsTest {
 
     @TestFactory
     Stream<DynamicTest> aPluginNamesItsProvidersForClassPathsToo() {
-        return plugins().map(plugin -> dynamicTest(plugin.name(), () -> {
-            try (JarFile jar = new JarFile(plugin.jar().toFile())) {
-                var file = jar.getEntry("META-INF/services/" + SERVICE);
-                assertNotNull(file, "META-INF/services/" + SERVICE + " is missing in " + plugin.jar());
-                List<String> named = new String(
-                                jar.getInputStream(file).readAllBytes(), StandardCharsets.UTF_8)
-                        .lines()
-                        .map(line -> line.replaceFirst("#.*", "").strip())
-                        .filter(line -> !line.isEmpty())
-                        .toList();
-                assertEquals(plugin.providers(), named, "module-info and the file disagree");
-            }
-        }));
+        return plugins()
+                .map(plugin -> dynamicTest(plugin.name(), () -> {
+                    try (JarFile jar = new JarFile(plugin.jar().toFile())) {
+                        var file = jar.getEntry("META-INF/services/" + SERVICE);
+                        assertNotNull(file, "META-INF/services/" + SERVICE + " is missing in " + plugin.jar());
+                        List<String> named = new String(jar.getInputStream(file).readAllBytes(), StandardCharsets.UTF_8)
+                                .lines()
+                                .map(line -> line.replaceFirst("#.*", "").strip())
+                                .filter(line -> !line.isEmpty())
+                                .toList();
+                        assertEquals(plugin.providers(), named, "module-info and the file disagree");
+                    }
+                }));
     }
 
     @TestFactory
     Stream<DynamicTest> aPluginHasAFolderOfItsOwnInTheImage() {
-        return plugins().map(plugin -> dynamicTest(plugin.name(), () -> {
-            String jar = plugin.jar().getFileName().toString();
-            Path folder = Checkout.image()
-                    .resolve("plugins")
-                    .resolve(plugin.name().substring(plugin.name().lastIndexOf('.') + 1));
-            assertTrue(Files.exists(folder.resolve(jar)), folder + " lacks " + jar);
-            assertFalse(Files.exists(Checkout.image().resolve("lib").resolve(jar)), "lib/ must not have it");
-            try (Stream<Path> files = Files.list(folder)) {
-                for (Path file : files.toList()) {
-                    Path twin = Checkout.image().resolve("lib").resolve(file.getFileName());
-                    assertFalse(Files.exists(twin), file + " is in lib/ as well");
-                }
-            } catch (IOException unreadable) {
-                throw new AssertionError(unreadable);
-            }
-        }));
+        return plugins()
+                .map(plugin -> dynamicTest(plugin.name(), () -> {
+                    String jar = plugin.jar().getFileName().toString();
+                    Path folder = Checkout.image()
+                            .resolve("plugins")
+                            .resolve(plugin.name().substring(plugin.name().lastIndexOf('.') + 1));
+                    assertTrue(Files.exists(folder.resolve(jar)), folder + " lacks " + jar);
+                    assertFalse(Files.exists(Checkout.image().resolve("lib").resolve(jar)), "lib/ must not have it");
+                    try (Stream<Path> files = Files.list(folder)) {
+                        for (Path file : files.toList()) {
+                            Path twin = Checkout.image().resolve("lib").resolve(file.getFileName());
+                            assertFalse(Files.exists(twin), file + " is in lib/ as well");
+                        }
+                    } catch (IOException unreadable) {
+                        throw new AssertionError(unreadable);
+                    }
+                }));
     }
 
     private record Plugin(String name, Path jar, List<String> providers) {}
