@@ -265,18 +265,35 @@ public final class EventHeap {
             if (child >= n) {
                 break;
             }
-            int end = Math.min(child + 4, n);
             int best = child;
             long t = h[2 * child];
             long x = h[2 * child + 1];
-            for (int i = child + 1; i < end; i++) {
-                // Without branches, which nobody could predict; times and words are not negative.
-                long ti = h[2 * i];
-                long xi = h[2 * i + 1];
-                long less = ((ti - t) >> 63) | ((((ti ^ t) - 1) >> 63) & ((xi - x) >> 63));
-                best += (i - best) & (int) less;
-                t += (ti - t) & less;
-                x += (xi - x) & less;
+            if (child + 3 < n) {
+                // Two pairs, then their winners, without branches, which nobody could predict.
+                long t1 = h[2 * child + 2];
+                long x1 = h[2 * child + 3];
+                long t2 = h[2 * child + 4];
+                long x2 = h[2 * child + 5];
+                long t3 = h[2 * child + 6];
+                long x3 = h[2 * child + 7];
+                long one = less(t1, x1, t, x);
+                long three = less(t3, x3, t2, x2);
+                t += (t1 - t) & one;
+                x += (x1 - x) & one;
+                t2 += (t3 - t2) & three;
+                x2 += (x3 - x2) & three;
+                long upper = less(t2, x2, t, x);
+                t += (t2 - t) & upper;
+                x += (x2 - x) & upper;
+                best += (int) ((upper & (2 - three)) | (~upper & -one));
+            } else {
+                for (int i = child + 1; i < n; i++) {
+                    if (before(h[2 * i], h[2 * i + 1], best)) {
+                        best = i;
+                    }
+                }
+                t = h[2 * best];
+                x = h[2 * best + 1];
             }
             if (time < t || (time == t && w < x)) {
                 break;
@@ -289,6 +306,11 @@ public final class EventHeap {
         h[2 * at] = time;
         h[2 * at + 1] = w;
         p[(int) (w & HANDLE_MASK)] = at;
+    }
+
+    /** All ones if (t, w) comes before (u, x), else 0; none of them is negative. */
+    private static long less(long t, long w, long u, long x) {
+        return ((t - u) >> 63) | ((((t ^ u) - 1) >> 63) & ((w - x) >> 63));
     }
 
     private void grow() {
