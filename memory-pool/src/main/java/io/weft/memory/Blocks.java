@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import java.util.Arrays;
+
+/**
+ * Runs of granules in address order, as records in one primitive array: one record is one cache line. Numbers start at 1; 0 is none. Guarded by the arena's
+ * lock.
+ */
+final class Blocks {
+    static final int FREE = 0;
+    static final int LIVE = 1;
+    static final int SPAN = 2;
+    /** Addresses without memory behind them. */
+    static final int VOID = 3;
+    /** Held for a learned layout. */
+    static final int PLAN = 4;
+    /** Freed, waits for other streams. */
+    static final int DEFERRED = 5;
+
+    private static final int SHIFT = 4;
+    private static final int START = 0;
+    private static final int LENGTH = 1;
+    private static final int PREVIOUS = 2;
+    private static final int NEXT = 3;
+    private static final int FREE_PREVIOUS = 4;
+    private static final int FREE_NEXT = 5;
+    private static final int OWNER = 6;
+    private static final int STATE = 7;
+    private static final int MARK = 8;
+    private static final int OPERATION = 9;
+    private static final int ITERATION = 10;
+    private static final int ELSEWHERE = 11;
+    private static final int SMALL = 12;
+
+    private int[] fields = new int[1024 << SHIFT];
+    private long[] asked = new long[1024];
+    private int count = 1;
+    private int spare;
+
+    int create(int start, int length, int state, int owner, int mark) {
+        int block = spare;
+        if (block != 0) {
+            spare = fields[(block << SHIFT) + FREE_NEXT];
+        } else {
+            block = count++;
+            if (block == asked.length) {
+                fields = Arrays.copyOf(fields, 2 * fields.length);
+                asked = Arrays.copyOf(asked, 2 * asked.length);
+            }
+        }
+        int at = block << SHIFT;
+        Arrays.fill(fields, at, at + 16, 0);
+        fields[at + START] = start;
+        fields[at + LENGTH] = length;
+        fields[at + STATE] = state;
+        fields[at + OWNER] = owner;
+        fields[at + MARK] = mark;
+        return block;
+    }
+
+    void destroy(int block) {
+        fields[(block << SHIFT) + STATE] = -1;
+        fields[(block << SHIFT) + FREE_NEXT] = spare;
+        spare = block;
+    }
+
+    int start(int block) {
+        return fields[(block << SHIFT) + START];
+    }
+
+    int length(int block) {
+        return fields[(block << SHIFT) + LENGTH];
+    }
+
+    int end(int block) {
+        int at = block << SHIFT;
+        return fields[at + START] + fields[at + LENGTH];
+    }
+
+    int previous(int block) {
+        return fields[(block << SHIFT) + PREVIOUS];
+    }
+
+    int next(int block) {
+        return fields[(block << SHIFT) + NEXT];
+    }
+
+    int state(int block) {
+        return fields[(block << SHIFT) + STATE];
+    }
+
+    void state(int block, int state) {
+        fields[(block << SHIFT) + STATE] = state;
+    }
+
+    /** 0 for memory that any stream may have, else the stream plus one on which it was freed or is out. */
+    int owner(int block) {
+        return fields[(block << SHIFT) + OWNER];
+    }
+
+    void owner(int block, int owner, int mark) {
+        fields[(block << SHIFT) + OWNER] = owner;
+        fields[(block << SHIFT) + MARK] = mark;
+    }
+
+    /** The mark of its owner's stream after which other streams may have it. */
+    int mark(int block) {
+        return fields[(block << SHIFT) + MARK];
+    }
+
+    long asked(int block) {
+        return asked[block];
+    }
+
+    void handOut(int block, int state, long bytes, int owner, int operation, int iteration) {
+        int at = block << SHIFT;
+        fields[at + STATE] = state;
+        fields[at + OWNER] = owner;
+        fields[at + OPERATION] = operation;
+        fields[at + ITERATION] = iteration;
+        fields[at + ELSEWHERE] = 0;
+        asked[block] = bytes;
+    }
+
+    int operation(int block) {
+        return fields[(block << SHIFT) + OPERATION];
+    }
+
+    int iteration(int block) {
+        return fields[(block << SHIFT) + ITERATION];
+    }
+
+    boolean usedElsewhere(int block) {
+        return fields[(block << SHIFT) + ELSEWHERE] != 0;
+    }
+
+    void usedElsewhere(int block, boolean used) {
+        fields[(block << SHIFT) + ELSEWHERE] = used ? 1 : 0;
+    }
+
+    /** 1 for a block of a region that is kept for spans, 0 for others. */
+    int small(int block) {
+        return fields[(block << SHIFT) + SMALL];
+    }
+
+    void small(int block, int small) {
+        fields[(block << SHIFT) + SMALL] = small;
+    }
+
+    /** Puts {@code added} behind {@code block} in address order; 0 puts it first. */
+    void insertAfter(int block, int added) {
+        int next = block == 0 ? 0 : next(block);
+        fields[(added << SHIFT) + PREVIOUS] = block;
+        fields[(added << SHIFT) + NEXT] = next;
+        if (block != 0) {
+            fields[(block << SHIFT) + NEXT] = added;
+        }
+        if (next != 0) {
+            fields[(next << SHIFT) + PREVIOUS] = added;
+        }
+    }
+
+    /** Cuts a block after so many granules and returns the rest, which has the same state, owner and mark. */
+    int split(int block, int length) {
+        int rest = create(
+                start(block) + length, length(block) - length, state(block), owner(block), mark(block));
+        fields[(block << SHIFT) + LENGTH] = length;
+        fields[(rest << SHIFT) + SMALL] = fields[(block << SHIFT) + SMALL];
+        insertAfter(block, rest);
+        return rest;
+    }
+
+    /** Adds the following block to this one. */
+    void absorbNext(int block) {
+        int gone = next(block);
+        int after = next(gone);
+        fields[(block << SHIFT) + LENGTH] += length(gone);
+        fields[(block << SHIFT) + NEXT] = after;
+        if (after != 0) {
+            fields[(after << SHIFT) + PREVIOUS] = block;
+        }
+        destroy(gone);
+    }
+
+    /** Removes the last block in address order and returns the one before it. */
+    int removeLast(int block) {
+        int previous = previous(block);
+        if (previous != 0) {
+            fields[(previous << SHIFT) + NEXT] = 0;
+        }
+        destroy(block);
+        return previous;
+    }
+
+    void link(int block, int previous, int next) {
+        fields[(block << SHIFT) + FREE_PREVIOUS] = previous;
+        fields[(block << SHIFT) + FREE_NEXT] = next;
+        if (previous != 0) {
+            fields[(previous << SHIFT) + FREE_NEXT] = block;
+        }
+        if (next != 0) {
+            fields[(next << SHIFT) + FREE_PREVIOUS] = block;
+        }
+    }
+
+    int nextFree(int block) {
+        return fields[(block << SHIFT) + FREE_NEXT];
+    }
+
+    /** Takes a block out of its bin and says whether it was the first. */
+    boolean unlink(int block) {
+        int previous = fields[(block << SHIFT) + FREE_PREVIOUS];
+        int next = fields[(block << SHIFT) + FREE_NEXT];
+        if (next != 0) {
+            fields[(next << SHIFT) + FREE_PREVIOUS] = previous;
+        }
+        if (previous == 0) {
+            return true;
+        }
+        fields[(previous << SHIFT) + FREE_NEXT] = next;
+        return false;
+    }
+}

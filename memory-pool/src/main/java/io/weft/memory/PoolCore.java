@@ -1,0 +1,786 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The pool itself, in numbers: an address is an offset in the pool's range, a stream is a small number. {@link DevicePool} puts buffers and streams over it;
+ * whoever wants an allocation in nanoseconds and without garbage uses it as it is.
+ *
+ * <p>Sizes up to 1 MiB come from spans of a stripe (what a per-thread cache is elsewhere) and stream, in constant time; larger ones are best fit in the arena.
+ * Safe for any thread. {@link #allocate} and {@link #free} allocate no Java objects once warm.
+ */
+public final class PoolCore {
+    /** Returned by {@link #allocate} when the hard limit stands in the way. */
+    public static final long LIMIT_REACHED = -1;
+
+    /** Returned by {@link #allocate} when the source has no more. */
+    public static final long DEVICE_EXHAUSTED = -2;
+
+    private static final int SHIFT = SizeClasses.GRANULE_SHIFT;
+    private static final int STRIPES = 16;
+    private static final int MOST_STREAMS = 1 << 16;
+
+    private final PoolOptions options;
+    private final SizeClasses classes;
+    private final Stripe[] stripes = new Stripe[STRIPES];
+    private final Arena arena;
+    private final List<ArrayDeque<Span>> spareSpans = new ArrayList<>();
+    private long retries;
+    private long refusals;
+    private long refills;
+
+    public PoolCore(PageSource source, StreamOrder order, PoolOptions options) {
+        this.options = options;
+        this.classes = new SizeClasses(options.alignment());
+        this.arena = new Arena(source, order, options.segmentBytes());
+        for (int i = 0; i < STRIPES; i++) {
+            stripes[i] = new Stripe();
+        }
+        for (int i = 0; i < classes.count(); i++) {
+            spareSpans.add(new ArrayDeque<>());
+        }
+    }
+
+    private Stripe stripe() {
+        return stripes[(int) Thread.currentThread().threadId() & (STRIPES - 1)];
+    }
+
+    /**
+     * Memory in the order of a stream.
+     *
+     * @param bytes 1 or more
+     * @param stream 0 or more; small, since the pool keeps a table
+     * @return the address, or {@link #LIMIT_REACHED} or {@link #DEVICE_EXHAUSTED}
+     */
+    public long allocate(long bytes, int stream) {
+        if (bytes - 1 >= 0 && bytes <= SizeClasses.MAX_SMALL) {
+            int asked = (int) bytes;
+            int sizeClass = classes.classOf(asked);
+            Stripe stripe = stripe();
+            stripe.lock();
+            Heap[] heaps = stripe.heaps;
+            if (Integer.compareUnsigned(stream, heaps.length) < 0) {
+                Heap heap = heaps[stream];
+                if (heap != null) {
+                    Span span = heap.open[sizeClass];
+                    if (span != null) {
+                        long address = take(stripe, heap, span, asked);
+                        stripe.unlock();
+                        return address;
+                    }
+                }
+            }
+            stripe.unlock();
+            return allocateFromNewSpan(asked, sizeClass, stream);
+        }
+        return allocateLarge(bytes, stream);
+    }
+
+    private static long take(Stripe stripe, Heap heap, Span span, int asked) {
+        long address = span.take(asked);
+        if (span.isFull()) {
+            heap.unlist(span);
+        }
+        stripe.allocations++;
+        long live = stripe.live + asked;
+        stripe.live = live;
+        if (live > stripe.maxLive) {
+            stripe.maxLive = live;
+        }
+        return address;
+    }
+
+    /**
+     * Frees in the order of a stream.
+     *
+     * @throws AcceleratorException {@link ErrorCode#CLOSED} for a double free, {@link ErrorCode#INVALID_ARGUMENT} for an address that is not this pool's
+     */
+    public void free(long address, int stream) {
+        Span[] map = arena.spanAt;
+        long granule = address >>> SHIFT;
+        if (granule < map.length) {
+            Span span = map[(int) granule];
+            if (span != null) {
+                Stripe stripe = span.stripe;
+                if (stripe == null) {
+                    throw wrongFree(address, true);
+                }
+                stripe.lock();
+                int slot = span.slotAt(address);
+                // Looked up again: a faulty free may meet a span that another thread has just given up.
+                if (slot >= 0 && span.stripe == stripe && arena.spanAt[(int) granule] == span) {
+                    int asked = -span.slots[slot];
+                    if (asked > 0 && asked <= SizeClasses.MAX_SMALL && stream == span.stream) {
+                        stripe.frees++;
+                        stripe.live -= asked;
+                        putBack(stripe, span, slot);
+                        stripe.unlock();
+                        return;
+                    }
+                }
+                freeSlot(stripe, span, slot, address, stream);
+                return;
+            }
+        }
+        freeLarge(address, stream);
+    }
+
+    private void putBack(Stripe stripe, Span span, int slot) {
+        span.putBack(slot);
+        if (!span.listed) {
+            span.heap.list(span);
+        }
+        if (span.used == 0 && (span.previous != null || span.next != null)) {
+            arena.lock();
+            arena.note(stripe);
+            giveUp(span);
+            arena.unlock();
+        }
+    }
+
+    /** Returns an empty span to the arena. The caller holds its stripe's and the arena's lock. */
+    private void giveUp(Span span) {
+        Heap heap = span.heap;
+        heap.unlist(span);
+        heap.spans--;
+        int from = (int) (span.start >> SHIFT);
+        java.util.Arrays.fill(arena.spanAt, from, from + classes.granules(span.sizeClass), null);
+        arena.free(span.block, span.stream);
+        span.stripe = null;
+        spareSpans.get(span.sizeClass).push(span);
+    }
+
+    /** The rare ways of freeing a slot: a fault, another stream, or uses elsewhere. Unlocks the stripe. */
+    private void freeSlot(Stripe stripe, Span span, int slot, long address, int stream) {
+        int word = slot < 0 || span.stripe != stripe ? 0 : -span.slots[slot];
+        if (word <= 0 || (word & Span.DEFERRED) != 0) {
+            stripe.unlock();
+            throw wrongFree(address, slot >= 0);
+        }
+        int asked = word & Span.ASKED;
+        stripe.frees++;
+        stripe.live -= asked;
+        span.slots[slot] = -(asked | Span.DEFERRED);
+        arena.lock();
+        try {
+            arena.note(stripe);
+            openStream(stream);
+            arena.defer(address, stream == span.stream ? -1 : stream);
+            poll(stripe);
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    private void freeLarge(long address, int stream) {
+        Stripe stripe = stripe();
+        stripe.lock();
+        arena.lock();
+        try {
+            arena.note(stripe);
+            long granule = address >>> SHIFT;
+            int code = (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()
+                    ? arena.blockAt[(int) granule]
+                    : 0;
+            openStream(stream);
+            if (code < 0 && code != Arena.FREED) {
+                long asked = arena.freePlanned((int) granule, code, stream);
+                if (asked > 0) {
+                    stripe.frees++;
+                    arena.total -= asked;
+                    return;
+                }
+                code = asked == 0 ? Arena.FREED : arena.blockAt[(int) granule];
+            }
+            if (code <= 0 || arena.blocks.state(code) != Blocks.LIVE || arena.blocks.start(code) != granule) {
+                throw wrongFree(address, code == Arena.FREED || code > 0);
+            }
+            stripe.frees++;
+            arena.total -= arena.blocks.asked(code);
+            arena.largeLive--;
+            arena.largeLiveBytes -= (long) arena.blocks.length(code) << SHIFT;
+            arena.noteFree(code, stream);
+            if (arena.blocks.usedElsewhere(code)) {
+                arena.blocks.state(code, Blocks.DEFERRED);
+                arena.blocks.owner(code, stream + 1, 0);
+                arena.defer(address, -1);
+                poll(stripe);
+            } else {
+                arena.blockAt[(int) granule] = Arena.FREED;
+                arena.free(code, stream);
+            }
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    private AcceleratorException wrongFree(long address, boolean known) {
+        String where = "address 0x" + Long.toHexString(address) + " of pool " + options.name();
+        return known
+                ? new AcceleratorException(ErrorCode.CLOSED, "free", where + " was freed before (double free)")
+                : AcceleratorException.invalid("free", where + " is no start of a buffer of this pool (foreign free)");
+    }
+
+    // ---------------------------------------------------------------- slow allocation
+
+    private void openStream(int stream) {
+        if (stream < 0 || stream >= MOST_STREAMS) {
+            throw AcceleratorException.invalid("stream", "stream number " + stream + " is not in 0.." + (MOST_STREAMS - 1));
+        }
+        if (!arena.knows(stream)) {
+            arena.openStream(stream);
+        }
+    }
+
+    private long allocateFromNewSpan(int asked, int sizeClass, int stream) {
+        Stripe stripe = stripe();
+        stripe.lock();
+        arena.lock();
+        try {
+            arena.note(stripe);
+            openStream(stream);
+            Heap heap = stripe.heap(stream, classes.count());
+            if (arena.deferredCount > 0) {
+                poll(stripe);
+            }
+            Span span = heap.open[sizeClass];
+            if (span == null) {
+                refills++;
+                int granules = classes.granules(sizeClass);
+                long block = obtainForSpan(granules, stream, stripe);
+                if (block <= 0) {
+                    return refused(block);
+                }
+                span = heap.open[sizeClass];
+                if (span == null) {
+                    span = openSpan(stripe, heap, sizeClass, stream, (int) block);
+                } else {
+                    // A deferred free came back while room was made.
+                    arena.blocks.owner((int) block, stream + 1, 0);
+                    arena.free((int) block, stream);
+                }
+            }
+            long address = take(stripe, heap, span, asked);
+            arena.note(stripe);
+            return address;
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    private long obtainForSpan(int granules, int stream, Stripe stripe) {
+        int block = arena.takeForSpan(granules, stream, false);
+        if (block != 0) {
+            return block;
+        }
+        if (arena.reserved + PoolOptions.SEGMENT_STEP <= options.softLimit()) {
+            long region = obtain(Arena.REGION, stream, stripe);
+            if (region > 0) {
+                return arena.cutRegion((int) region, granules);
+            }
+        }
+        block = arena.takeForSpan(granules, stream, true);
+        return block != 0 ? block : obtain(granules, stream, stripe);
+    }
+
+    private Span openSpan(Stripe stripe, Heap heap, int sizeClass, int stream, int block) {
+        int granules = classes.granules(sizeClass);
+        Span span = spareSpans.get(sizeClass).poll();
+        if (span == null) {
+            span = new Span(sizeClass, classes.size(sizeClass), (long) granules << SHIFT);
+        }
+        int start = arena.blocks.start(block);
+        span.open(stripe, heap, stream, block, (long) start << SHIFT);
+        arena.blocks.handOut(block, Blocks.SPAN, 0, stream + 1, -1, 0);
+        java.util.Arrays.fill(arena.spanAt, start, start + granules, span);
+        heap.list(span);
+        heap.spans++;
+        return span;
+    }
+
+    private long allocateLarge(long bytes, int stream) {
+        if (bytes < 1) {
+            throw AcceleratorException.invalid("allocate", "size must be at least 1 byte, not " + bytes);
+        }
+        long granules = ((bytes - 1) >> SHIFT) + 1;
+        Stripe stripe = stripe();
+        stripe.lock();
+        arena.lock();
+        try {
+            arena.note(stripe);
+            openStream(stream);
+            if (granules > Integer.MAX_VALUE >> 1) {
+                refusals++;
+                return options.hardLimit() < bytes ? LIMIT_REACHED : DEVICE_EXHAUSTED;
+            }
+            int start = arena.place((int) granules, bytes, stream);
+            if (start < 0) {
+                int operation = arena.operation;
+                long block = arena.take((int) granules, stream);
+                if (block == 0) {
+                    block = obtain((int) granules, stream, stripe);
+                    if (block <= 0) {
+                        return refused(block);
+                    }
+                }
+                arena.operation = operation;
+                arena.handOut((int) block, bytes, stream);
+                start = arena.blocks.start((int) block);
+            }
+            stripe.allocations++;
+            arena.total += bytes;
+            arena.peak = Math.max(arena.peak, arena.total);
+            return (long) start << SHIFT;
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    private long refused(long code) {
+        refusals++;
+        return code == 0 ? LIMIT_REACHED : DEVICE_EXHAUSTED;
+    }
+
+    /**
+     * A block, by ever costlier means: what is free, what streams have passed, idle spans, a wait on another stream, memory from the device up to the soft limit,
+     * idle memory moved, memory up to the hard limit, and waiting for all streams. Returns the block, 0 for the limit, or -1 for the device.
+     */
+    private long obtain(int granules, int stream, Stripe stripe) {
+        int block = arena.take(granules, stream);
+        if (block != 0) {
+            return block;
+        }
+        if (arena.marks.streams() > 1 || arena.deferredCount > 0) {
+            poll(stripe);
+            block = arena.take(granules, stream);
+            if (block != 0) {
+                return block;
+            }
+        }
+        if (flushSpans(stripe)) {
+            block = arena.take(granules, stream);
+            if (block != 0) {
+                return block;
+            }
+        }
+        if (options.waitAcrossStreams()) {
+            block = arena.takeForeign(granules, stream);
+            if (block != 0) {
+                return block;
+            }
+        }
+        if (arena.marks.streams() == 1) {
+            poll(stripe);
+        }
+        int grown = arena.grow(granules, stream, options.softLimit());
+        if (grown == 1) {
+            return arena.take(granules, stream);
+        }
+        return obtainUnderPressure(granules, stream, stripe);
+    }
+
+    private long obtainUnderPressure(int granules, int stream, Stripe stripe) {
+        long bytes = ((long) granules << SHIFT) + (1L << (SHIFT + arena.stepShift));
+        poll(stripe);
+        int grown = 0;
+        for (int coolest = Tiers.COLD; coolest >= Tiers.HOT; coolest--) {
+            if (coolest == Tiers.HOT && grown == 0 && options.hardLimit() > options.softLimit()) {
+                // The hottest tier is kept while there is room up to the hard limit.
+                grown = arena.grow(granules, stream, options.hardLimit());
+                if (grown == 1) {
+                    return arena.take(granules, stream);
+                }
+            }
+            long limit = coolest == Tiers.HOT ? options.hardLimit() : options.softLimit();
+            arena.giveBack(Math.max(0, Math.min(limit, arena.reserved) - bytes), coolest, -1, 0);
+            grown = arena.grow(granules, stream, limit);
+            if (grown == 1) {
+                return arena.take(granules, stream);
+            }
+        }
+        if (arena.dissolveAll()) {
+            int block = arena.take(granules, stream);
+            if (block != 0) {
+                return block;
+            }
+        }
+        int block = arena.takeForeign(granules, stream);
+        if (block != 0) {
+            retries++;
+            return block;
+        }
+        // Waiting before giving up turns many refusals into successes.
+        arena.marks.synchronize();
+        poll(stripe);
+        arena.sweep();
+        block = arena.take(granules, stream);
+        if (block == 0) {
+            arena.giveBack(Math.max(0, Math.min(options.hardLimit(), arena.reserved) - bytes), Tiers.HOT, -1, 0);
+            grown = arena.grow(granules, stream, options.hardLimit());
+            if (grown != 1) {
+                return grown;
+            }
+            block = arena.take(granules, stream);
+        }
+        retries++;
+        return block;
+    }
+
+    /** Asks how far the streams are, and takes back what has passed. The caller holds one stripe's and the arena's lock. */
+    private void poll(Stripe held) {
+        boolean moved = arena.marks.poll();
+        if (arena.deferredCount > 0) {
+            for (int stream = 0; stream < arena.marks.streams(); stream++) {
+                MarkedQueue queue = arena.deferred(stream);
+                while (queue != null && !queue.isEmpty() && arena.marks.isPassed(stream, queue.firstTag())) {
+                    if (!comeBack(queue.firstAddress(), held)) {
+                        break;
+                    }
+                    queue.removeFirst();
+                }
+            }
+        }
+        if (moved) {
+            arena.sweep();
+        }
+    }
+
+    /** One stream has passed a deferred address; false when its stripe is busy, so that it must be tried again. */
+    private boolean comeBack(long entry, Stripe held) {
+        long address = entry < 0 ? ~entry : entry;
+        Span span = arena.spanAt[(int) (address >>> SHIFT)];
+        if (span == null) {
+            if (arena.isLastWait(entry)) {
+                int block = arena.blockAt[(int) (address >>> SHIFT)];
+                arena.blockAt[(int) (address >>> SHIFT)] = Arena.FREED;
+                arena.free(block, arena.blocks.owner(block) - 1);
+                arena.deferredCount--;
+            }
+            return true;
+        }
+        Stripe stripe = span.stripe;
+        if (stripe != held && !stripe.tryLock()) {
+            return false;
+        }
+        if (arena.isLastWait(entry)) {
+            span.putBack(span.slotAt(address));
+            if (!span.listed) {
+                span.heap.list(span);
+            }
+            if (span.used == 0 && (span.previous != null || span.next != null)) {
+                giveUp(span);
+            }
+            arena.deferredCount--;
+        }
+        if (stripe != held) {
+            stripe.unlock();
+        }
+        return true;
+    }
+
+    /** Gives empty spans up, of every stripe that is not busy. Says whether there were any. The caller holds one stripe's and the arena's lock. */
+    private boolean flushSpans(Stripe held) {
+        boolean any = false;
+        for (Stripe stripe : stripes) {
+            if (stripe != held && !stripe.tryLock()) {
+                continue;
+            }
+            for (Heap heap : stripe.heaps) {
+                if (heap != null && heap.spans > 0) {
+                    any |= flush(heap);
+                }
+            }
+            if (stripe != held) {
+                stripe.unlock();
+            }
+        }
+        return any;
+    }
+
+    private boolean flush(Heap heap) {
+        boolean any = false;
+        for (Span head : heap.open) {
+            Span next;
+            for (Span span = head; span != null; span = next) {
+                next = span.next;
+                if (span.used == 0) {
+                    giveUp(span);
+                    any = true;
+                }
+            }
+        }
+        return any;
+    }
+
+    // ---------------------------------------------------------------- upkeep
+
+    /**
+     * Tells that work issued to a stream uses memory which is out; its free then also waits for what is issued to that stream until then.
+     *
+     * @throws AcceleratorException {@link ErrorCode#INVALID_ARGUMENT} when the address is not out
+     */
+    public void recordUse(long address, int stream) {
+        long granule = address >>> SHIFT;
+        Span span = granule < arena.spanAt.length ? arena.spanAt[(int) granule] : null;
+        Stripe stripe = span == null || span.stripe == null ? stripe() : span.stripe;
+        stripe.lock();
+        arena.lock();
+        try {
+            openStream(stream);
+            if (span != null && arena.spanAt[(int) granule] == span) {
+                int slot = span.slotAt(address);
+                int word = slot < 0 ? 0 : -span.slots[slot];
+                if (word > 0 && word < Span.DEFERRED) {
+                    if (stream != span.stream) {
+                        span.slots[slot] = -(word | Span.USED_ELSEWHERE);
+                        arena.addUse(address, stream);
+                    }
+                    return;
+                }
+            } else if ((address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()) {
+                int code = arena.blockAt[(int) granule];
+                if (code < 0 && code != Arena.FREED) {
+                    // A layout that is learned knows one stream only.
+                    arena.dissolve((-1 - code) & 63);
+                    code = arena.blockAt[(int) granule];
+                }
+                if (code > 0 && arena.blocks.state(code) == Blocks.LIVE && arena.blocks.start(code) == granule) {
+                    if (stream != arena.blocks.owner(code) - 1) {
+                        arena.blocks.usedElsewhere(code, true);
+                        arena.addUse(address, stream);
+                    }
+                    return;
+                }
+            }
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+        throw AcceleratorException.invalid(
+                "record use", "address 0x" + Long.toHexString(address) + " of pool " + options.name() + " is not out");
+    }
+
+    /**
+     * Ends an iteration: layouts are learned, tiers move, idle memory goes back.
+     *
+     * @param now ns of the platform's clock
+     */
+    public void nextIteration(long now) {
+        Stripe stripe = stripe();
+        stripe.lock();
+        arena.lock();
+        try {
+            arena.note(stripe);
+            poll(stripe);
+            if (arena.isAboutToLearn()) {
+                // Idle spans would stand in the layout's way.
+                flushSpans(stripe);
+            }
+            arena.nextIteration();
+            arena.giveBack(0, Tiers.COLD, options.idleNanos(), now);
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    /**
+     * Hands memory back that is COLD and was idle for long enough.
+     *
+     * @param now ns of the platform's clock
+     * @return bytes handed back
+     */
+    public long giveBackIdle(long now) {
+        return giveBack(Tiers.COLD, options.idleNanos(), now, false);
+    }
+
+    /** Hands everything back that is idle and that every stream has passed. Returns the bytes. */
+    public long trim() {
+        return giveBack(Tiers.HOT, -1, 0, true);
+    }
+
+    private long giveBack(int coolest, long idleNanos, long now, boolean all) {
+        Stripe stripe = stripe();
+        stripe.lock();
+        arena.lock();
+        try {
+            long before = arena.reserved;
+            poll(stripe);
+            if (all) {
+                arena.dissolveAll();
+                flushSpans(stripe);
+                poll(stripe);
+            }
+            arena.giveBack(0, coolest, idleNanos, now);
+            return before - arena.reserved;
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    /** Waits until every stream has passed everything, so that all that was freed is free for everybody. */
+    public void synchronize() {
+        Stripe stripe = stripe();
+        stripe.lock();
+        arena.lock();
+        try {
+            arena.marks.synchronize();
+            poll(stripe);
+            arena.sweep();
+        } finally {
+            arena.unlock();
+            stripe.unlock();
+        }
+    }
+
+    /** Largest request that free memory could serve now without growing, bytes, whoever may have it. */
+    public long largestFree() {
+        arena.lock();
+        try {
+            return (long) arena.largestFree() << SHIFT;
+        } finally {
+            arena.unlock();
+        }
+    }
+
+    /** Bytes reserved now. */
+    public long reservedBytes() {
+        return arena.reserved;
+    }
+
+    /** Figures now. Walks the pool's blocks and spans. */
+    public PoolStatistics statistics() {
+        for (Stripe stripe : stripes) {
+            stripe.lock();
+        }
+        arena.lock();
+        try {
+            long allocations = 0;
+            long frees = 0;
+            long spanBytes = 0;
+            long liveSlots = 0;
+            for (Stripe stripe : stripes) {
+                arena.note(stripe);
+                allocations += stripe.allocations;
+                frees += stripe.frees;
+            }
+            long[] tierBytes = new long[3];
+            for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
+                if (arena.blocks.state(block) == Blocks.SPAN) {
+                    Span span = arena.spanAt[arena.blocks.start(block)];
+                    spanBytes += (long) span.used * span.size;
+                    liveSlots += span.used;
+                } else if (arena.blocks.state(block) == Blocks.FREE) {
+                    for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
+                        int step = at >> arena.stepShift;
+                        int end = Math.min(arena.blocks.end(block), (step + 1) << arena.stepShift);
+                        tierBytes[arena.tiers.tier(step)] += (long) (end - at) << SHIFT;
+                        at = end;
+                    }
+                }
+            }
+            long smallHits = allocations - refills - arena.planned - arena.misses;
+            for (long hits : arena.tiers.hits) {
+                smallHits -= hits;
+            }
+            return new PoolStatistics(
+                    allocations,
+                    frees,
+                    allocations - frees,
+                    arena.total,
+                    arena.peak,
+                    spanBytes + arena.largeLiveBytes,
+                    arena.reserved,
+                    arena.peakReserved,
+                    arena.obtained,
+                    arena.givenBack,
+                    arena.marks.recorded(),
+                    arena.waits,
+                    arena.deferredTotal,
+                    retries,
+                    refusals,
+                    new PoolStatistics.Tier(
+                            tierBytes[Tiers.HOT], arena.tiers.hits[Tiers.HOT] + arena.planned + Math.max(0, smallHits)),
+                    new PoolStatistics.Tier(tierBytes[Tiers.WARM], arena.tiers.hits[Tiers.WARM]),
+                    new PoolStatistics.Tier(tierBytes[Tiers.COLD], arena.tiers.hits[Tiers.COLD]),
+                    arena.misses,
+                    arena.planned,
+                    arena.deviations);
+        } finally {
+            arena.unlock();
+            for (Stripe stripe : stripes) {
+                stripe.unlock();
+            }
+        }
+    }
+
+    /** One piece of the pool's range in a snapshot. */
+    public enum Use {
+        /** A buffer above 1 MiB. */
+        BUFFER,
+        /** A span of small buffers. */
+        SPAN,
+        /** Free. */
+        FREE,
+        /** Held for a learned layout. */
+        LAYOUT,
+        /** Freed, waits for a stream. */
+        DEFERRED,
+        /** No memory behind it. */
+        VOID
+    }
+
+    /**
+     * One piece of the pool's range.
+     *
+     * @param start bytes from the range's start
+     * @param bytes its length
+     * @param use what it is
+     * @param usedBytes bytes of it that are out
+     */
+    public record Piece(long start, long bytes, Use use, long usedBytes) {}
+
+    /** The whole range in address order, for drawings. */
+    public List<Piece> snapshot() {
+        arena.lock();
+        try {
+            List<Piece> pieces = new ArrayList<>();
+            for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
+                long start = (long) arena.blocks.start(block) << SHIFT;
+                long bytes = (long) arena.blocks.length(block) << SHIFT;
+                Use use =
+                        switch (arena.blocks.state(block)) {
+                            case Blocks.FREE -> Use.FREE;
+                            case Blocks.LIVE -> Use.BUFFER;
+                            case Blocks.SPAN -> Use.SPAN;
+                            case Blocks.PLAN -> Use.LAYOUT;
+                            case Blocks.DEFERRED -> Use.DEFERRED;
+                            default -> Use.VOID;
+                        };
+                long used =
+                        switch (use) {
+                            case BUFFER -> arena.blocks.asked(block);
+                            case SPAN -> {
+                                Span span = arena.spanAt[arena.blocks.start(block)];
+                                yield (long) span.used * span.size;
+                            }
+                            default -> 0;
+                        };
+                pieces.add(new Piece(start, bytes, use, used));
+            }
+            return pieces;
+        } finally {
+            arena.unlock();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+/**
+ * A run of granules cut into slots of one size class, for one stripe and one stream. Guarded by its stripe's lock.
+ *
+ * <p>A slot's word says what it is: 0 or more links free slots (the next one's number plus one, 0 at the end); a negative word is a slot that is out, and its
+ * magnitude is the bytes asked for plus flags. So every double free is seen without a word more.
+ */
+final class Span {
+    /** Added to the bytes asked for: other streams use the slot, too. */
+    static final int USED_ELSEWHERE = 1 << 24;
+    /** Added to the bytes asked for: the slot was freed and waits for other streams. */
+    static final int DEFERRED = 1 << 25;
+    /** The part of a slot's magnitude that is bytes. */
+    static final int ASKED = USED_ELSEWHERE - 1;
+
+    final int sizeClass;
+    final int size;
+    final int capacity;
+    final int[] slots;
+    private final long reciprocal;
+
+    Stripe stripe;
+    Heap heap;
+    int stream;
+    int block;
+    long start;
+    int used;
+    int free;
+    int untouched;
+    Span previous;
+    Span next;
+    boolean listed;
+
+    Span(int sizeClass, int size, long bytes) {
+        this.sizeClass = sizeClass;
+        this.size = size;
+        this.capacity = (int) (bytes / size);
+        this.slots = new int[capacity];
+        // Exact for units below 2^16: a span has at most 2^13 units of 128 bytes.
+        this.reciprocal = ((1L << 32) + (size >> 7) - 1) / (size >> 7);
+    }
+
+    void open(Stripe owner, Heap list, int onStream, int blockId, long at) {
+        stripe = owner;
+        heap = list;
+        stream = onStream;
+        block = blockId;
+        start = at;
+        used = 0;
+        free = 0;
+        untouched = 0;
+    }
+
+    /** Takes a slot and returns its address. The span is not full. */
+    long take(int asked) {
+        int slot = free - 1;
+        if (slot >= 0) {
+            free = slots[slot];
+        } else {
+            slot = untouched++;
+        }
+        slots[slot] = -asked;
+        used++;
+        return start + (long) slot * size;
+    }
+
+    boolean isFull() {
+        return free == 0 && untouched == capacity;
+    }
+
+    /** The slot at an address, or -1 when none starts there or it was never handed out. */
+    int slotAt(long address) {
+        long offset = address - start;
+        int slot = (int) (((offset >>> 7) * reciprocal) >>> 32);
+        return (long) slot * size == offset && slot < untouched ? slot : -1;
+    }
+
+    void putBack(int slot) {
+        slots[slot] = free;
+        free = slot + 1;
+        used--;
+    }
+}

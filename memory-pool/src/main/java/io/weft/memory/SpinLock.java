@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A lock for sections of some ten nanoseconds. Not reentrant. Who does not get it spins a little and then yields, so that a holder which lost its core gets it
+ * back.
+ */
+class SpinLock {
+    private static final VarHandle HELD;
+    private static final int SPINS = 64;
+
+    static {
+        try {
+            HELD = MethodHandles.lookup().findVarHandle(SpinLock.class, "held", int.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    @SuppressWarnings("unused") // Read and written through HELD.
+    private int held;
+
+    final void lock() {
+        if (!HELD.compareAndSet(this, 0, 1)) {
+            await();
+        }
+    }
+
+    final boolean tryLock() {
+        return HELD.compareAndSet(this, 0, 1);
+    }
+
+    final void unlock() {
+        HELD.setRelease(this, 0);
+    }
+
+    private void await() {
+        int spins = 0;
+        do {
+            while ((int) HELD.getOpaque(this) != 0) {
+                if (++spins < SPINS) {
+                    Thread.onSpinWait();
+                } else {
+                    Thread.yield();
+                }
+            }
+        } while (!HELD.compareAndSet(this, 0, 1));
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import java.util.Arrays;
+
+/** Lays blocks with known lifetimes out in one range, offline. */
+public final class StaticPlanner {
+    private StaticPlanner() {}
+
+    /**
+     * A layout.
+     *
+     * @param offsets units from the range's start, by block of the problem
+     * @param height units that the range needs
+     * @param nodes placements tried by the search, 0 when none was needed
+     */
+    public record Plan(long[] offsets, long height, long nodes) {}
+
+    /** Largest first, each at the lowest place that is free during its life. In time quadratic in the blocks. */
+    public static Plan quick(LayoutProblem problem) {
+        int count = problem.count();
+        Integer[] order = new Integer[count];
+        for (int i = 0; i < count; i++) {
+            order[i] = i;
+        }
+        Arrays.sort(order, (a, b) -> {
+            int bySize = Long.compare(problem.size(b), problem.size(a));
+            return bySize != 0 ? bySize : Long.compare(problem.lower(a), problem.lower(b));
+        });
+        long[] offsets = new long[count];
+        // Placed blocks by offset, so that one pass over those which overlap in time finds the lowest gap.
+        int[] placed = new int[count];
+        long height = 0;
+        for (int n = 0; n < count; n++) {
+            int block = order[n];
+            long at = 0;
+            for (int i = 0; i < n; i++) {
+                int other = placed[i];
+                if (problem.overlap(block, other)) {
+                    if (offsets[other] >= at + problem.size(block)) {
+                        break;
+                    }
+                    at = Math.max(at, offsets[other] + problem.size(other));
+                }
+            }
+            offsets[block] = at;
+            height = Math.max(height, at + problem.size(block));
+            int place = n;
+            while (place > 0 && offsets[placed[place - 1]] > at) {
+                placed[place] = placed[place - 1];
+                place--;
+            }
+            placed[place] = block;
+        }
+        return new Plan(offsets, height, 0);
+    }
+}

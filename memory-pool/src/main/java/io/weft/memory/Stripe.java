@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+/**
+ * The share of a pool that the threads of one remainder of thread ids use: it stands for a per-thread cache, needs no thread-local, and dies with no thread.
+ * Everything in it is guarded by its own lock.
+ */
+final class Stripe extends SpinLock {
+    // Keeps two stripes off one cache line whatever their order in the heap.
+    @SuppressWarnings("unused")
+    long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
+
+    Heap[] heaps = new Heap[4];
+    long allocations;
+    long frees;
+    /** Bytes asked for through this stripe and out. May be negative: what one stripe allocated, another may free. */
+    long live;
+    /** The most that {@code live} has been since the arena last took note. */
+    long maxLive;
+    /** What the arena has taken note of. */
+    long noted;
+
+    @SuppressWarnings("unused")
+    long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
+
+    Heap heap(int stream, int classes) {
+        if (stream >= heaps.length) {
+            heaps = java.util.Arrays.copyOf(heaps, Math.max(stream + 1, 2 * heaps.length));
+        }
+        Heap heap = heaps[stream];
+        if (heap == null) {
+            heap = new Heap(classes);
+            heaps[stream] = heap;
+        }
+        return heap;
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory.replay;
+
+import java.util.Arrays;
+
+/**
+ * A sequence of allocations and frees, in primitive arrays so that a replay measures the allocator and not the trace. Blocks are numbered densely from 0 in the
+ * order of their allocation.
+ */
+public final class Trace {
+    /** What an event is. */
+    public enum Kind {
+        /** A block is asked for. */
+        ALLOCATE,
+        /** A block is freed. */
+        FREE,
+        /** Another stream uses a block. */
+        USE,
+        /** An iteration ends. */
+        ITERATION
+    }
+
+    private static final Kind[] KINDS = Kind.values();
+
+    private final String name;
+    private byte[] kinds = new byte[1024];
+    private int[] blocks = new int[1024];
+    private long[] bytes = new long[1024];
+    private int[] streams = new int[1024];
+    private long[] nanos = new long[1024];
+    private int count;
+    private int blockCount;
+    private int streamCount = 1;
+    private int before;
+    private long recordedReservedPeak = -1;
+    private long live;
+    private long peakLive;
+    private long allocations;
+    private long frees;
+
+    Trace(String name) {
+        this.name = name;
+    }
+
+    void add(Kind kind, int block, long size, int stream, long time) {
+        if (count == kinds.length) {
+            kinds = Arrays.copyOf(kinds, 2 * count);
+            blocks = Arrays.copyOf(blocks, 2 * count);
+            bytes = Arrays.copyOf(bytes, 2 * count);
+            streams = Arrays.copyOf(streams, 2 * count);
+            nanos = Arrays.copyOf(nanos, 2 * count);
+        }
+        kinds[count] = (byte) kind.ordinal();
+        blocks[count] = block;
+        bytes[count] = size;
+        streams[count] = stream;
+        nanos[count] = time;
+        count++;
+        streamCount = Math.max(streamCount, stream + 1);
+        if (kind == Kind.ALLOCATE) {
+            blockCount = Math.max(blockCount, block + 1);
+            allocations++;
+            live += size;
+            peakLive = Math.max(peakLive, live);
+        } else if (kind == Kind.FREE) {
+            frees++;
+            live -= size;
+        }
+    }
+
+    void liveBefore() {
+        before = count;
+    }
+
+    void recordedReservedPeak(long reserved) {
+        recordedReservedPeak = reserved;
+    }
+
+    /** The file's name. */
+    public String name() {
+        return name;
+    }
+
+    /** Events. */
+    public int count() {
+        return count;
+    }
+
+    /** Blocks. */
+    public int blockCount() {
+        return blockCount;
+    }
+
+    /** Streams. */
+    public int streamCount() {
+        return streamCount;
+    }
+
+    /** The first so many events only set up what was live before the trace began. */
+    public int eventsBefore() {
+        return before;
+    }
+
+    /** Allocations. */
+    public long allocations() {
+        return allocations;
+    }
+
+    /** Frees. */
+    public long frees() {
+        return frees;
+    }
+
+    /** The most bytes that are out at one time: an outside count, which no allocator has a part in. */
+    public long peakLiveBytes() {
+        return peakLive;
+    }
+
+    /** The most bytes that the recorded allocator itself had reserved, -1 when the trace does not say. */
+    public long recordedReservedPeak() {
+        return recordedReservedPeak;
+    }
+
+    /** What an event is. */
+    public Kind kind(int event) {
+        return KINDS[kinds[event]];
+    }
+
+    /** Its block. */
+    public int block(int event) {
+        return blocks[event];
+    }
+
+    /** Bytes of its block; also for a free. */
+    public long bytes(int event) {
+        return bytes[event];
+    }
+
+    /** Its stream. */
+    public int stream(int event) {
+        return streams[event];
+    }
+
+    /** When it was recorded, ns from the trace's start. */
+    public long nanos(int event) {
+        return nanos[event];
+    }
+}
