@@ -322,6 +322,7 @@ final class Arena extends SpinLock {
                     windowFirst = head;
                     windowLast = block;
                     windowNeed = missing - spare;
+                    windowKeep = isVoid ? 0 : blocks.length(block) - (length - granules);
                 }
             }
         }
@@ -331,6 +332,7 @@ final class Arena extends SpinLock {
             windowFirst = head;
             windowLast = 0;
             windowNeed = missing + beyond;
+            windowKeep = 0;
         }
     }
 
@@ -339,6 +341,8 @@ final class Arena extends SpinLock {
     private int windowLast;
     /** Granules to be mapped. */
     private int windowNeed;
+    /** Granules of the window's last block that are needed, 0 when all are. */
+    private int windowKeep;
 
     private int growRange(int granules, int stream, long limit) {
         findWindow(granules, stream);
@@ -358,8 +362,26 @@ final class Arena extends SpinLock {
      * little more than was ever out at one time, however its free memory is scattered.
      */
     private boolean movePages(long bytes) {
-        int from = windowFirst == 0 ? top : blocks.start(windowFirst);
-        int to = windowLast == 0 ? Integer.MAX_VALUE : blocks.end(windowLast);
+        int spared = windowLast;
+        int rest = 0;
+        if (windowKeep > 0 && windowKeep < blocks.length(spared)) {
+            bin(spared).remove(spared);
+            rest = splitKeepingLast(spared, windowKeep);
+            bin(spared).add(spared);
+            bin(rest).add(rest);
+        }
+        boolean moved = movePages(
+                bytes,
+                windowFirst == 0 ? top : blocks.start(windowFirst),
+                spared == 0 ? Integer.MAX_VALUE : blocks.end(spared));
+        if (rest != 0 && blocks.state(rest) == Blocks.FREE) {
+            bin(rest).remove(rest);
+            join(rest);
+        }
+        return moved;
+    }
+
+    private boolean movePages(long bytes, int from, int to) {
         long target = reserved - bytes;
         boolean moved = false;
         while (reserved > target) {

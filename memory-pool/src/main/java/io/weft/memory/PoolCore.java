@@ -580,11 +580,11 @@ public final class PoolCore {
         arena.lock();
         try {
             arena.note(stripe);
-            poll(stripe);
             if (arena.isAboutToLearn()) {
                 // Idle spans would stand in the layout's way.
                 flushSpans(stripe);
             }
+            poll(stripe);
             arena.nextIteration();
             arena.giveBack(0, Tiers.COLD, options.idleNanos(), now);
         } finally {
