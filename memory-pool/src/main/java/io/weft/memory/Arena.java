@@ -746,6 +746,19 @@ final class Arena extends SpinLock {
         }
     }
 
+    /** Adds what learned layouts have out. */
+    void addPlanned(java.util.List<PoolCore.Live> live) {
+        for (int stream = 0; stream < layouts.length; stream++) {
+            Layout layout = layouts[stream];
+            if (layout != null && layout.isPlanned()) {
+                for (int number : layout.live()) {
+                    live.add(new PoolCore.Live(
+                            (long) layout.start(number) << SHIFT, layout.asked(number), stream));
+                }
+            }
+        }
+    }
+
     private int splitKeepingLast(int block, int granules) {
         int rest = blocks.split(block, granules);
         if (last == block) {

@@ -5,76 +5,67 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
 import io.weft.api.Device;
 import io.weft.api.ErrorCode;
-import io.weft.api.Event;
-import io.weft.api.EventOptions;
+import io.weft.api.Figures;
 import io.weft.api.Stream;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Memory of one device in stream order: allocate and free are ordered like work on their stream. What was freed on a stream is reusable on that stream at once,
  * and on any other only once the freeing stream has passed that point.
  *
- * <p>Closing a buffer frees it on the stream it was allocated on; {@link #free} names another one, and {@link #recordUse} tells of a use on another one. Safe for
- * any thread. The pool is closed before its platform.
+ * <p>Closing a buffer frees it on the stream it was allocated on; {@link #free} names another one, which the caller has ordered behind the buffer's uses, and
+ * {@link #recordUse} tells of a use on another one that nothing orders. A double free and a foreign free are errors which name the buffer, always; guard bytes,
+ * use after free and the place of an allocation belong to {@link PoolOptions#checking()}.
+ *
+ * <p>Idle memory goes back to the device after {@link PoolOptions#idleNanos()} of the platform's clock: on a measured platform by a timer of its own, on a model
+ * when the pool is used, since virtual time stands still otherwise.
+ *
+ * <p>Safe for any thread. Close it before its platform.
  */
 public final class DevicePool implements AutoCloseable {
-    private static final PoolStatistics.Tier NO_TIER = new PoolStatistics.Tier(0, 0);
+    /** Calls between two looks at the clock. */
+    private static final int UPKEEP_CALLS = 64;
 
     private final Device device;
     private final SegmentSource source;
     private final PoolOptions options;
-    private final TreeMap<Long, Block> blocks = new TreeMap<>();
-    private final Map<Long, Block> live = new HashMap<>();
-    private final ArrayDeque<Event> spareEvents = new ArrayDeque<>();
-    private long top;
-    private long allocations;
-    private long frees;
-    private long allocated;
-    private long peakAllocated;
-    private long used;
-    private long reserved;
-    private long peakReserved;
-    private long deviceAllocations;
-    private long deviceFrees;
-    private long eventsRecorded;
-    private long retries;
-    private long refusals;
-    private boolean closed;
+    private final StreamTable streams;
+    private final PoolCore core;
+    private final PoolChecks checks;
+    private final ScheduledExecutorService trimmer;
+    private volatile PoolRecording recording;
+    private volatile boolean closed;
+    /** Not exact under contention, which does not matter. */
+    private int calls;
+
+    private long lastUpkeep;
 
     private DevicePool(Device device, SegmentSource source, PoolOptions options) {
         this.device = device;
         this.source = source;
         this.options = options;
+        this.streams = new StreamTable(device);
+        this.core = new PoolCore(source, streams, options);
+        this.checks = options.checking() ? new PoolChecks(device, source, core, options) : null;
+        this.lastUpkeep = device.platform().nanoTime();
+        this.trimmer = device.platform().figures() == Figures.MEASURED ? startTrimmer() : null;
     }
 
-    private static final class Block {
-        final long offset;
-        final long segment;
-        final long segmentBytes;
-        long bytes;
-        long asked;
-        boolean free = true;
-        Stream stream;
-        final List<Event> pending = new ArrayList<>();
-        final List<Stream> uses = new ArrayList<>();
-
-        Block(long offset, long segment, long segmentBytes, long bytes) {
-            this.offset = offset;
-            this.segment = segment;
-            this.segmentBytes = segmentBytes;
-            this.bytes = bytes;
-        }
+    private ScheduledExecutorService startTrimmer() {
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().daemon().name("weft-pool-trimmer-" + options.name()).factory());
+        long every = Math.max(10_000_000L, options.idleNanos() / 3);
+        var unused = timer.scheduleWithFixedDelay(this::upkeep, every, every, TimeUnit.NANOSECONDS);
+        return timer;
     }
 
-    /** A pool of the device's own memory in segments. */
+    /** A pool of the device's own memory: in pages behind one address range where the platform can, in segments otherwise. */
     public static DevicePool open(Device device, PoolOptions options) {
-        return open(device, SegmentSource.device(device), options);
+        return open(device, SegmentSource.best(device), options);
     }
 
     /** A pool over a source, which it owns from now on. */
@@ -104,7 +95,14 @@ public final class DevicePool implements AutoCloseable {
         if (result.isAllocated()) {
             return result.buffer();
         }
-        PoolStatistics now = statistics();
+        PoolStatistics now = core.statistics();
+        StringBuilder holders = new StringBuilder();
+        for (PoolCore.Live live : core.live(5)) {
+            holders.append(holders.isEmpty() ? "; the largest hold " : ", ").append(live.bytes()).append(" bytes");
+            if (checks != null) {
+                holders.append(checks.siteOf(live.address()));
+            }
+        }
         throw new AcceleratorException(
                 ErrorCode.OUT_OF_MEMORY,
                 "allocate",
@@ -113,262 +111,219 @@ public final class DevicePool implements AutoCloseable {
                                 ? "its limit is " + options.hardLimit() + " bytes"
                                 : "the device has no more")
                         + "): " + now.allocatedBytes() + " bytes in " + now.liveBuffers() + " buffers are out, "
-                        + now.reservedBytes() + " reserved",
+                        + now.reservedBytes() + " reserved" + holders,
                 "free buffers or raise the limit",
                 null,
                 null);
     }
 
     /** The same with a result code instead of an exception where memory is exhausted. */
-    public synchronized PoolResult tryAllocate(long bytes, Stream stream) {
+    public PoolResult tryAllocate(long bytes, Stream stream) {
         requireOpen("allocate");
-        if (bytes < 1) {
-            throw AcceleratorException.invalid("allocate", "size must be at least 1 byte, not " + bytes);
-        }
         requireDevice("allocate", stream);
-        long size = roundUp(bytes, Math.max(512, options.alignment()));
-        Block block = find(size, stream);
-        if (block == null) {
-            PoolResult refusal = grow(size);
-            block = find(size, stream);
-            if (block == null && refusal != null) {
-                device.synchronize();
-                trim();
-                PoolResult again = grow(size);
-                block = find(size, stream);
-                if (block == null) {
-                    refusals++;
-                    return again == null ? refusal : again;
-                }
-                retries++;
-            }
+        if (stream.isClosed()) {
+            throw new AcceleratorException(ErrorCode.CLOSED, "allocate", "the stream was closed before");
         }
-        block.free = false;
-        block.asked = bytes;
-        block.stream = stream;
-        block.pending.forEach(spareEvents::add);
-        block.pending.clear();
-        if (block.bytes > size) {
-            Block rest = new Block(block.offset + size, block.segment, block.segmentBytes, block.bytes - size);
-            block.bytes = size;
-            blocks.put(rest.offset, rest);
+        if (++calls % UPKEEP_CALLS == 0 && trimmer == null) {
+            upkeep();
         }
-        live.put(block.offset, block);
-        allocations++;
-        allocated += bytes;
-        used += size;
-        peakAllocated = Math.max(peakAllocated, allocated);
-        return PoolResult.of(source.buffer(block.offset, bytes, new PooledBlock(this, block.offset, stream)));
+        int number = streams.number(stream);
+        if (checks != null) {
+            return checks.allocate(this, bytes, number, stream);
+        }
+        long address = core.allocate(bytes, number);
+        if (address < 0) {
+            return refusal(address);
+        }
+        Buffer buffer = source.buffer(address, bytes, new PooledBlock(this, address, number, null));
+        PoolRecording to = recording;
+        if (to != null) {
+            to.allocate(address, bytes, number, device.platform().nanoTime());
+        }
+        return PoolResult.of(buffer);
+    }
+
+    static PoolResult refusal(long code) {
+        return code == PoolCore.LIMIT_REACHED ? PoolResult.LIMIT_REACHED : PoolResult.DEVICE_EXHAUSTED;
     }
 
     /**
      * Frees a buffer in the order of a stream, and closes it.
      *
+     * @param stream the one behind whose work issued so far the memory is free; other streams' uses are ordered before that by the caller
      * @throws AcceleratorException {@link ErrorCode#CLOSED} for a double free, {@link ErrorCode#INVALID_ARGUMENT} for a buffer that is not this pool's
      */
     public void free(Buffer buffer, Stream stream) {
+        requireOpen("free");
         requireDevice("free", stream);
         PooledBlock block = own("free", buffer);
         if (!buffer.isClosed()) {
-            block.freeing = stream;
+            block.stream = streams.number(stream);
         }
         buffer.close();
     }
 
-    /** Tells that work issued to another stream uses a buffer: its memory is not reused before that work is done, too. */
-    public synchronized void recordUse(Buffer buffer, Stream stream) {
+    void release(PooledBlock block, Buffer buffer) {
+        if (closed) {
+            return;
+        }
+        PoolRecording to = recording;
+        if (to != null) {
+            to.free(block.address, block.stream, device.platform().nanoTime());
+        }
+        if (checks != null) {
+            checks.release(block, buffer);
+            return;
+        }
+        core.free(block.address, block.stream);
+    }
+
+    /**
+     * Tells that work issued to another stream uses a buffer: once freed, its memory is not reused before everything that was issued to that stream until the free
+     * is done, too.
+     */
+    public void recordUse(Buffer buffer, Stream stream) {
         requireOpen("record use");
         buffer.requireOpen("record use");
-        Block block = live.get(own("record use", buffer).address);
-        if (stream != block.stream && !block.uses.contains(stream)) {
-            block.uses.add(stream);
+        requireDevice("record use", stream);
+        PooledBlock block = own("record use", buffer);
+        int number = streams.number(stream);
+        core.recordUse(block.address, number);
+        PoolRecording to = recording;
+        if (to != null) {
+            to.use(block.address, number, device.platform().nanoTime());
         }
     }
 
-    /** Tells that an iteration (a training step, a request batch) has ended; idle memory is judged by it. */
-    public synchronized void nextIteration() {
+    /** Tells that an iteration (a training step, a request batch) has ended: the pool learns its layout, and judges idle memory by it. */
+    public void nextIteration() {
         requireOpen("next iteration");
-    }
-
-    /**
-     * Hands idle segments back to the device.
-     *
-     * @return bytes handed back
-     */
-    public synchronized long trim() {
-        requireOpen("trim");
-        long before = reserved;
-        for (Block block : List.copyOf(blocks.values())) {
-            if (block.free && done(block) && block.bytes == block.segmentBytes) {
-                blocks.remove(block.offset);
-                source.giveBack(block.segment, block.segmentBytes);
-                reserved -= block.segmentBytes;
-                deviceFrees++;
-            }
+        long now = device.platform().nanoTime();
+        lastUpkeep = now;
+        core.nextIteration(now);
+        PoolRecording to = recording;
+        if (to != null) {
+            to.nextIteration(now);
         }
-        return before - reserved;
     }
 
-    /** Figures now. */
-    public synchronized PoolStatistics statistics() {
-        return new PoolStatistics(
-                allocations,
-                frees,
-                live.size(),
-                allocated,
-                peakAllocated,
-                used,
-                reserved,
-                peakReserved,
-                deviceAllocations,
-                deviceFrees,
-                eventsRecorded,
-                0,
-                0,
-                retries,
-                refusals,
-                NO_TIER,
-                NO_TIER,
-                NO_TIER,
-                0,
-                0,
-                0);
-    }
-
-    /**
-     * Waits for the device and hands everything back.
-     *
-     * @throws AcceleratorException {@link ErrorCode#INVALID_STATE} naming buffers that are still out; the memory is handed back all the same
-     */
-    @Override
-    public synchronized void close() {
-        if (closed) {
+    private void upkeep() {
+        if (closed || !isDue()) {
             return;
         }
-        closed = true;
-        device.synchronize();
-        spareEvents.forEach(Event::close);
-        blocks.values().forEach(block -> block.pending.forEach(Event::close));
-        source.close();
-        if (!live.isEmpty()) {
-            StringBuilder names = new StringBuilder();
-            live.values().stream()
-                    .sorted((a, b) -> Long.compare(b.asked, a.asked))
-                    .limit(5)
-                    .forEach(block -> names.append(names.isEmpty() ? "" : ", ")
-                            .append(block.asked)
-                            .append(" bytes at pool offset ")
-                            .append(block.offset));
-            throw new AcceleratorException(
-                    ErrorCode.INVALID_STATE,
-                    "close",
-                    "pool " + options.name() + " of " + device + " was closed with " + live.size()
-                            + " buffers still out (leak): " + names);
-        }
-    }
-
-    synchronized void release(PooledBlock ticket, Stream stream) {
-        if (closed) {
+        try {
+            core.giveBackIdle(lastUpkeep);
+        } catch (AcceleratorException atClose) {
+            // The platform was closed under the timer; the pool's own close says what there is to say.
             return;
         }
-        Block block = live.remove(ticket.address);
-        block.free = true;
-        frees++;
-        allocated -= block.asked;
-        used -= block.bytes;
-        block.pending.add(record(stream));
-        for (Stream user : block.uses) {
-            if (user != stream) {
-                block.pending.add(record(user));
-            }
-        }
-        if (stream != block.stream) {
-            block.uses.add(block.stream);
-            block.pending.add(record(block.stream));
-        }
-        block.stream = block.uses.isEmpty() ? stream : null;
-        block.uses.clear();
-        merge();
     }
 
-    private Event record(Stream stream) {
-        Event event = spareEvents.isEmpty() ? device.createEvent(EventOptions.untimed()) : spareEvents.poll();
-        eventsRecorded++;
-        stream.record(event);
-        return event;
-    }
-
-    private Block find(long size, Stream stream) {
-        Block best = null;
-        for (Block block : blocks.values()) {
-            if (block.free
-                    && block.bytes >= size
-                    && (best == null || block.bytes < best.bytes)
-                    && (block.stream == stream || done(block))) {
-                best = block;
-            }
+    private boolean isDue() {
+        long now = device.platform().nanoTime();
+        if (now - lastUpkeep < options.idleNanos() / 3) {
+            return false;
         }
-        return best;
-    }
-
-    private boolean done(Block block) {
-        for (Event event : block.pending) {
-            if (!event.query()) {
-                return false;
-            }
-        }
-        spareEvents.addAll(block.pending);
-        block.pending.clear();
+        lastUpkeep = now;
         return true;
     }
 
-    private void merge() {
-        Block left = null;
-        for (Block block : List.copyOf(blocks.values())) {
-            if (left != null
-                    && left.free
-                    && block.free
-                    && left.segment == block.segment
-                    && left.offset + left.bytes == block.offset
-                    && done(left)
-                    && done(block)) {
-                left.bytes += block.bytes;
-                blocks.remove(block.offset);
-            } else {
-                left = block;
-            }
+    /**
+     * Hands everything back that is idle and that every stream has passed, whatever its tier.
+     *
+     * @return bytes handed back
+     */
+    public long trim() {
+        requireOpen("trim");
+        if (checks != null) {
+            checks.emptyQuarantine();
         }
+        return core.trim();
     }
 
-    private PoolResult grow(long size) {
-        long bytes = roundUp(Math.max(size, options.segmentBytes()), source.stepBytes());
-        if (reserved + bytes > options.hardLimit()) {
-            bytes = roundUp(size, source.stepBytes());
+    /** Figures now. Walks the pool, so not for hot paths. */
+    public PoolStatistics statistics() {
+        return core.statistics();
+    }
+
+    /** The pool's range in address order, for drawings. */
+    public List<PoolCore.Piece> snapshot() {
+        return core.snapshot();
+    }
+
+    /** Writes every call from now on to a recording, which the caller closes after {@link #stopRecording}. */
+    public void startRecording(PoolRecording to) {
+        recording = Objects.requireNonNull(to);
+    }
+
+    /** Ends a recording. */
+    public void stopRecording() {
+        recording = null;
+    }
+
+    /**
+     * Waits for the device and hands everything back. Closing twice is allowed.
+     *
+     * @throws AcceleratorException {@link ErrorCode#INVALID_STATE} naming buffers that are still out (they stay usable no longer; the memory is handed back all the
+     *     same)
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
         }
-        if (reserved + bytes > options.hardLimit()) {
-            return PoolResult.LIMIT_REACHED;
+        if (trimmer != null) {
+            trimmer.shutdownNow();
         }
-        if (!source.obtain(top, bytes)) {
-            return PoolResult.DEVICE_EXHAUSTED;
+        streams.synchronize();
+        if (checks != null) {
+            checks.emptyQuarantine();
         }
-        deviceAllocations++;
-        blocks.put(top, new Block(top, top, bytes, bytes));
-        top += bytes;
-        reserved += bytes;
-        peakReserved = Math.max(peakReserved, reserved);
-        return null;
+        List<PoolCore.Live> leaks = core.live(5);
+        long out = core.statistics().liveBuffers();
+        streams.close();
+        source.close();
+        if (!leaks.isEmpty()) {
+            StringBuilder names = new StringBuilder();
+            for (PoolCore.Live leak : leaks) {
+                names.append(names.isEmpty() ? "" : ", ")
+                        .append(leak.bytes())
+                        .append(" bytes at pool offset 0x")
+                        .append(Long.toHexString(leak.address()));
+                if (checks != null) {
+                    names.append(checks.siteOf(leak.address()));
+                }
+            }
+            throw new AcceleratorException(
+                    ErrorCode.INVALID_STATE,
+                    "close",
+                    "pool " + options.name() + " of " + device + " was closed with " + out
+                            + " buffers still out (leak): " + names,
+                    checks == null ? "open the pool with checking to see where they were allocated" : "",
+                    null,
+                    null);
+        }
     }
 
     private PooledBlock own(String operation, Buffer buffer) {
-        if (buffer.owner() instanceof PooledBlock block && block.pool == this) {
-            return block;
+        if (buffer.owner() instanceof PooledBlock block) {
+            if (block.pool == this) {
+                return block;
+            }
+            throw AcceleratorException.invalid(
+                    operation,
+                    buffer + " belongs to pool " + block.pool.options.name() + " and not to pool " + options.name()
+                            + " (foreign free)");
         }
         throw AcceleratorException.invalid(
                 operation, buffer + " does not belong to pool " + options.name() + " of " + device + " (foreign free)");
     }
 
     private void requireDevice(String operation, Stream stream) {
-        if (stream.device() != device) {
+        if (!stream.device().equals(device)) {
             throw new AcceleratorException(
                     ErrorCode.WRONG_DEVICE,
                     operation,
@@ -381,9 +336,5 @@ public final class DevicePool implements AutoCloseable {
             throw new AcceleratorException(
                     ErrorCode.CLOSED, operation, "pool " + options.name() + " of " + device + " was closed before");
         }
-    }
-
-    private static long roundUp(long value, long unit) {
-        return (value + unit - 1) / unit * unit;
     }
 }

@@ -724,6 +724,49 @@ public final class PoolCore {
         }
     }
 
+    /**
+     * Memory that is out.
+     *
+     * @param address where it starts
+     * @param bytes as asked for
+     * @param stream on which it was allocated
+     */
+    public record Live(long address, long bytes, int stream) {}
+
+    /** What is out, largest first, no more than so many. */
+    public List<Live> live(int most) {
+        for (Stripe stripe : stripes) {
+            stripe.lock();
+        }
+        arena.lock();
+        try {
+            List<Live> live = new ArrayList<>();
+            for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
+                int start = arena.blocks.start(block);
+                if (arena.blocks.state(block) == Blocks.LIVE) {
+                    live.add(new Live((long) start << SHIFT, arena.blocks.asked(block), arena.blocks.owner(block) - 1));
+                } else if (arena.blocks.state(block) == Blocks.SPAN) {
+                    Span span = arena.spanAt[start];
+                    for (int slot = 0; slot < span.untouched; slot++) {
+                        int word = -span.slots[slot];
+                        if (word > 0 && word < Span.DEFERRED) {
+                            live.add(new Live(
+                                    span.start + (long) slot * span.size, word & Span.ASKED, span.stream));
+                        }
+                    }
+                }
+            }
+            arena.addPlanned(live);
+            live.sort((a, b) -> a.bytes != b.bytes ? Long.compare(b.bytes, a.bytes) : Long.compare(a.address, b.address));
+            return List.copyOf(live.subList(0, Math.min(most, live.size())));
+        } finally {
+            arena.unlock();
+            for (Stripe stripe : stripes) {
+                stripe.unlock();
+            }
+        }
+    }
+
     /** One piece of the pool's range in a snapshot. */
     public enum Use {
         /** A buffer above 1 MiB. */

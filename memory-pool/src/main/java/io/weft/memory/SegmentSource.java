@@ -2,11 +2,26 @@
 package io.weft.memory;
 
 import io.weft.api.Buffer;
+import io.weft.api.Capability;
 import io.weft.api.Device;
 import io.weft.api.MemoryKind;
+import io.weft.spi.VirtualMemoryDriver;
 
 /** Where a pool's memory comes from, as {@link PageSource}, and the buffers over it. */
 public interface SegmentSource extends PageSource, AutoCloseable {
+    /** Device memory in pages behind one address range of twice the device's memory where the platform has virtual memory, in segments otherwise. */
+    static SegmentSource best(Device device) {
+        if (!device.platform().has(Capability.VIRTUAL_MEMORY)) {
+            return device(device);
+        }
+        long page = device.platform()
+                .extension(VirtualMemoryDriver.class)
+                .map(VirtualMemoryDriver::pageBytes)
+                .orElse(PoolOptions.SEGMENT_STEP);
+        long unit = Math.max(PoolOptions.SEGMENT_STEP, page);
+        return virtualMemory(device, (2 * device.properties().memoryBytes() + unit - 1) / unit * unit);
+    }
+
     /** Device memory in segments. */
     static SegmentSource device(Device device) {
         return new SegmentedSource(device, MemoryKind.DEVICE);
