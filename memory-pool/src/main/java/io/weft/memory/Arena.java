@@ -62,6 +62,7 @@ final class Arena extends SpinLock {
 
     /** Live bytes and their peak as of the last note of each stripe. */
     long total;
+
     long peak;
 
     Arena(PageSource source, StreamOrder order, long segmentBytes) {
@@ -143,8 +144,8 @@ final class Arena extends SpinLock {
         blocks.small(block, 1);
         if (blocks.length(block) > granules) {
             int rest = splitKeepingLast(block, granules);
-            blocks.state(rest, Blocks.FREE);
-            bin(rest).add(rest);
+            blocks.state(block, Blocks.SPAN);
+            join(rest);
         }
         return block;
     }
@@ -191,27 +192,33 @@ final class Arena extends SpinLock {
 
     /** Joins a free block which is in no bin with its free neighbours, puts the whole in its bin, and returns it. */
     private int join(int block) {
-        int previous = blocks.previous(block);
         int result = block;
-        if (previous != 0 && canJoin(previous, block)) {
+        // More than one on each side: a neighbour whose stream has passed may have others beside it that it could not
+        // join before.
+        for (int previous = blocks.previous(result);
+                previous != 0 && canJoin(previous, result);
+                previous = blocks.previous(result)) {
             bin(previous).remove(previous);
-            absorb(previous, block);
+            absorb(previous, result);
             result = previous;
         }
-        int next = blocks.next(result);
-        if (next != 0 && canJoin(result, next)) {
+        for (int next = blocks.next(result); next != 0 && canJoin(result, next); next = blocks.next(result)) {
             bin(next).remove(next);
             absorb(result, next);
         }
-        if (blocks.small(result) != 0
-                && blocks.small(blocks.previous(result)) == 0
-                && blocks.small(blocks.next(result)) == 0) {
-            // No span is left beside it.
+        if (isOrphan(result)) {
             blocks.small(result, 0);
             return join(result);
         }
         bin(result).add(result);
         return result;
+    }
+
+    /** Whether a block is of a region for spans of which nothing else is left. */
+    private boolean isOrphan(int block) {
+        return blocks.small(block) != 0
+                && blocks.small(blocks.previous(block)) == 0
+                && blocks.small(blocks.next(block)) == 0;
     }
 
     private boolean canJoin(int left, int right) {
@@ -256,9 +263,15 @@ final class Arena extends SpinLock {
     /** Gives what streams have passed to everybody, and joins it. */
     void sweep() {
         for (int block = first; block != 0; block = blocks.next(block)) {
-            if (blocks.state(block) == Blocks.FREE && blocks.owner(block) != 0 && effectiveOwner(block) == 0) {
+            if (blocks.state(block) != Blocks.FREE) {
+                continue;
+            }
+            boolean passed = blocks.owner(block) != 0 && effectiveOwner(block) == 0;
+            if (passed || isOrphan(block)) {
                 bin(block).remove(block);
-                blocks.owner(block, 0, 0);
+                if (passed) {
+                    blocks.owner(block, 0, 0);
+                }
                 block = join(block);
             }
         }
@@ -444,7 +457,8 @@ final class Arena extends SpinLock {
             }
         }
         if (length < granules) {
-            int wish = Math.max(need, (int) Math.min(segmentBytes >> SHIFT, (limit - reserved) >> SHIFT >> stepShift << stepShift));
+            int wish = Math.max(
+                    need, (int) Math.min(segmentBytes >> SHIFT, (limit - reserved) >> SHIFT >> stepShift << stepShift));
             wish = (int) Math.min(wish, (source.rangeBytes() >> SHIFT) - top);
             if (!source.obtain((long) top << SHIFT, (long) wish << SHIFT)) {
                 if (wish == need || !source.obtain((long) top << SHIFT, (long) need << SHIFT)) {
@@ -559,7 +573,12 @@ final class Arena extends SpinLock {
                 Integer length = segments.get(blocks.start(block));
                 if (length != null
                         && length == blocks.length(block)
-                        && idle(blocks.start(block) >> stepShift, (blocks.end(block) - 1) >> stepShift, coolest, idleNanos, now)) {
+                        && idle(
+                                blocks.start(block) >> stepShift,
+                                (blocks.end(block) - 1) >> stepShift,
+                                coolest,
+                                idleNanos,
+                                now)) {
                     segments.remove(blocks.start(block));
                     block = release(block, blocks.start(block), length);
                 }
@@ -597,25 +616,21 @@ final class Arena extends SpinLock {
         blocks.owner(block, 0, 0);
         int hole = block;
         if (start > blocks.start(block)) {
-            hole = blocks.split(block, start - blocks.start(block));
-            if (last == block) {
-                last = hole;
-            }
-            bin(block).add(block);
+            hole = splitKeepingLast(block, start - blocks.start(block));
         }
-        if (blocks.length(hole) > granules) {
-            int rest = blocks.split(hole, granules);
-            if (last == hole) {
-                last = rest;
-            }
-            bin(rest).add(rest);
-        }
-        blocks.small(hole, 0);
+        int rest = blocks.length(hole) > granules ? splitKeepingLast(hole, granules) : 0;
         source.giveBack((long) start << SHIFT, (long) granules << SHIFT);
         givenBack++;
         reserved -= (long) granules << SHIFT;
+        blocks.small(hole, 0);
         blocks.state(hole, Blocks.VOID);
         voids++;
+        if (hole != block) {
+            join(block);
+        }
+        if (rest != 0) {
+            join(rest);
+        }
         int previous = blocks.previous(hole);
         if (previous != 0 && blocks.state(previous) == Blocks.VOID) {
             if (last == hole) {
@@ -752,8 +767,7 @@ final class Arena extends SpinLock {
             Layout layout = layouts[stream];
             if (layout != null && layout.isPlanned()) {
                 for (int number : layout.live()) {
-                    live.add(new PoolCore.Live(
-                            (long) layout.start(number) << SHIFT, layout.asked(number), stream));
+                    live.add(new PoolCore.Live((long) layout.start(number) << SHIFT, layout.asked(number), stream));
                 }
             }
         }

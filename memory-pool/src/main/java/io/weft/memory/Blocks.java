@@ -163,8 +163,7 @@ final class Blocks {
 
     /** Cuts a block after so many granules and returns the rest, which has the same state, owner and mark. */
     int split(int block, int length) {
-        int rest = create(
-                start(block) + length, length(block) - length, state(block), owner(block), mark(block));
+        int rest = create(start(block) + length, length(block) - length, state(block), owner(block), mark(block));
         fields[(block << SHIFT) + LENGTH] = length;
         fields[(rest << SHIFT) + SMALL] = fields[(block << SHIFT) + SMALL];
         insertAfter(block, rest);

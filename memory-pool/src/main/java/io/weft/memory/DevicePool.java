@@ -56,8 +56,10 @@ public final class DevicePool implements AutoCloseable {
     }
 
     private ScheduledExecutorService startTrimmer() {
-        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().daemon().name("weft-pool-trimmer-" + options.name()).factory());
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform()
+                .daemon()
+                .name("weft-pool-trimmer-" + options.name())
+                .factory());
         long every = Math.max(10_000_000L, options.idleNanos() / 3);
         var unused = timer.scheduleWithFixedDelay(this::upkeep, every, every, TimeUnit.NANOSECONDS);
         return timer;
@@ -98,7 +100,9 @@ public final class DevicePool implements AutoCloseable {
         PoolStatistics now = core.statistics();
         StringBuilder holders = new StringBuilder();
         for (PoolCore.Live live : core.live(5)) {
-            holders.append(holders.isEmpty() ? "; the largest hold " : ", ").append(live.bytes()).append(" bytes");
+            holders.append(holders.isEmpty() ? "; the largest hold " : ", ")
+                    .append(live.bytes())
+                    .append(" bytes");
             if (checks != null) {
                 holders.append(checks.siteOf(live.address()));
             }

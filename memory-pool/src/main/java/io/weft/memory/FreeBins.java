@@ -17,6 +17,7 @@ final class FreeBins {
     private long summary;
     /** Sorted: length in the high half, block in the low half. */
     private long[] big = new long[16];
+
     private int bigCount;
 
     FreeBins(Blocks blocks) {

@@ -24,6 +24,7 @@ final class Layout {
     private int[] places;
     /** Bytes asked for by call, 0 when the block is not out. */
     private long[] out;
+
     private int planBlock;
     private int planStart;
     private int liveCount;

@@ -16,6 +16,7 @@ final class Marks {
     private int[] passed = new int[4];
     /** Whether something was tagged with the next mark. */
     private boolean[] wanted = new boolean[4];
+
     private int streams;
     private long recorded;
 
@@ -71,12 +72,23 @@ final class Marks {
         boolean moved = false;
         for (int stream = 0; stream < streams; stream++) {
             record(stream);
-            if (next[stream] - 1 != passed[stream]) {
-                int now = order.passed(stream);
-                moved |= now != passed[stream];
-                passed[stream] = now;
+            moved |= ask(stream);
+            if (wanted[stream] && next[stream] - 1 - passed[stream] < MOST_PENDING) {
+                // There was no room for the mark before.
+                recordNow(stream);
+                moved |= ask(stream);
             }
         }
+        return moved;
+    }
+
+    private boolean ask(int stream) {
+        if (next[stream] - 1 == passed[stream]) {
+            return false;
+        }
+        int now = order.passed(stream);
+        boolean moved = now != passed[stream];
+        passed[stream] = now;
         return moved;
     }
 

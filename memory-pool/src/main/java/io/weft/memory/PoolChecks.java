@@ -79,7 +79,8 @@ final class PoolChecks {
                 throw new AcceleratorException(
                         ErrorCode.OUT_OF_BOUNDS,
                         "free",
-                        "something wrote " + (before >= 0 ? (guard - before) + " bytes before" : after + " bytes behind")
+                        "something wrote "
+                                + (before >= 0 ? (guard - before) + " bytes before" : after + " bytes behind")
                                 + " the end of " + buffer + where(block.site),
                         "",
                         null,

@@ -232,7 +232,8 @@ public final class PoolCore {
 
     private void openStream(int stream) {
         if (stream < 0 || stream >= MOST_STREAMS) {
-            throw AcceleratorException.invalid("stream", "stream number " + stream + " is not in 0.." + (MOST_STREAMS - 1));
+            throw AcceleratorException.invalid(
+                    "stream", "stream number " + stream + " is not in 0.." + (MOST_STREAMS - 1));
         }
         if (!arena.knows(stream)) {
             arena.openStream(stream);
@@ -619,8 +620,16 @@ public final class PoolCore {
                 arena.dissolveAll();
                 flushSpans(stripe);
                 poll(stripe);
+                // What is given back leaves parts of pages beside it, which may join into whole ones.
+                long left;
+                do {
+                    left = arena.reserved;
+                    arena.sweep();
+                    arena.giveBack(0, coolest, idleNanos, now);
+                } while (arena.reserved < left);
+            } else {
+                arena.giveBack(0, coolest, idleNanos, now);
             }
-            arena.giveBack(0, coolest, idleNanos, now);
             return before - arena.reserved;
         } finally {
             arena.unlock();
@@ -750,14 +759,14 @@ public final class PoolCore {
                     for (int slot = 0; slot < span.untouched; slot++) {
                         int word = -span.slots[slot];
                         if (word > 0 && word < Span.DEFERRED) {
-                            live.add(new Live(
-                                    span.start + (long) slot * span.size, word & Span.ASKED, span.stream));
+                            live.add(new Live(span.start + (long) slot * span.size, word & Span.ASKED, span.stream));
                         }
                     }
                 }
             }
             arena.addPlanned(live);
-            live.sort((a, b) -> a.bytes != b.bytes ? Long.compare(b.bytes, a.bytes) : Long.compare(a.address, b.address));
+            live.sort(
+                    (a, b) -> a.bytes != b.bytes ? Long.compare(b.bytes, a.bytes) : Long.compare(a.address, b.address));
             return List.copyOf(live.subList(0, Math.min(most, live.size())));
         } finally {
             arena.unlock();
@@ -801,24 +810,22 @@ public final class PoolCore {
             for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
                 long start = (long) arena.blocks.start(block) << SHIFT;
                 long bytes = (long) arena.blocks.length(block) << SHIFT;
-                Use use =
-                        switch (arena.blocks.state(block)) {
-                            case Blocks.FREE -> Use.FREE;
-                            case Blocks.LIVE -> Use.BUFFER;
-                            case Blocks.SPAN -> Use.SPAN;
-                            case Blocks.PLAN -> Use.LAYOUT;
-                            case Blocks.DEFERRED -> Use.DEFERRED;
-                            default -> Use.VOID;
-                        };
-                long used =
-                        switch (use) {
-                            case BUFFER -> arena.blocks.asked(block);
-                            case SPAN -> {
-                                Span span = arena.spanAt[arena.blocks.start(block)];
-                                yield (long) span.used * span.size;
-                            }
-                            default -> 0;
-                        };
+                Use use = switch (arena.blocks.state(block)) {
+                    case Blocks.FREE -> Use.FREE;
+                    case Blocks.LIVE -> Use.BUFFER;
+                    case Blocks.SPAN -> Use.SPAN;
+                    case Blocks.PLAN -> Use.LAYOUT;
+                    case Blocks.DEFERRED -> Use.DEFERRED;
+                    default -> Use.VOID;
+                };
+                long used = switch (use) {
+                    case BUFFER -> arena.blocks.asked(block);
+                    case SPAN -> {
+                        Span span = arena.spanAt[arena.blocks.start(block)];
+                        yield (long) span.used * span.size;
+                    }
+                    default -> 0;
+                };
                 pieces.add(new Piece(start, bytes, use, used));
             }
             return pieces;

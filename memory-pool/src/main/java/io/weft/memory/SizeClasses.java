@@ -65,7 +65,9 @@ final class SizeClasses {
     /** A span of about eight slots, at most 1 MiB, with as little left over at its end as possible. */
     private static int granulesFor(int size) {
         int least = (size + (1 << GRANULE_SHIFT) - 1) >> GRANULE_SHIFT;
-        int most = Math.max(least, Math.min(size * 8L, MAX_SMALL) <= 65536 ? 4 : (int) (Math.min(size * 8L, MAX_SMALL) >> GRANULE_SHIFT));
+        int most = Math.max(
+                least,
+                Math.min(size * 8L, MAX_SMALL) <= 65536 ? 4 : (int) (Math.min(size * 8L, MAX_SMALL) >> GRANULE_SHIFT));
         int best = most;
         double bestWaste = 1;
         for (int candidate = most; candidate >= Math.max(least, most / 2); candidate--) {

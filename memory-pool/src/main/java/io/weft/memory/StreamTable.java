@@ -75,7 +75,8 @@ final class StreamTable implements StreamOrder {
         try {
             on.record(event);
         } catch (AcceleratorException failed) {
-            // A failed stream passes nothing any more: what was freed on it stays out of others' reach, and the caller's own calls say why.
+            // A failed stream passes nothing any more: what was freed on it stays out of others' reach, and the
+            // caller's own calls say why.
             spare.push(event);
             return;
         }

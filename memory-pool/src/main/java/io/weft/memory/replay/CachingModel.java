@@ -58,9 +58,8 @@ public final class CachingModel implements ReplayTarget {
     private TreeSet<Block> pool(int stream, boolean small) {
         return pools.computeIfAbsent(
                 stream * 2L + (small ? 1 : 0),
-                key -> new TreeSet<>((a, b) -> a.bytes != b.bytes
-                        ? Long.compare(a.bytes, b.bytes)
-                        : Long.compare(a.address, b.address)));
+                key -> new TreeSet<>((a, b) ->
+                        a.bytes != b.bytes ? Long.compare(a.bytes, b.bytes) : Long.compare(a.address, b.address)));
     }
 
     @Override

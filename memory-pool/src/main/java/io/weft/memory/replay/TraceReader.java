@@ -277,8 +277,8 @@ public final class TraceReader {
                 case "free", "deallocate" -> free(row[3].strip(), row[4].strip(), row[5].strip(), time);
                 case "allocate failure" -> {}
                 default ->
-                    throw fault(
-                            "unknown action '" + shorten(action) + "'; accepted are allocate, allocate failure and free");
+                    throw fault("unknown action '" + shorten(action)
+                            + "'; accepted are allocate, allocate failure and free");
             }
         }
     }
