@@ -7,11 +7,12 @@
  * <ul>
  *   <li>Requires {@code io.weft.api} transitively: pools take and hand out its types.
  *   <li>Exports {@code io.weft.memory}: applications and the scheduler build pools.
+ *   <li>Exports {@code io.weft.memory.replay}: the command line replays recorded traces.
  * </ul>
  */
 module io.weft.memory {
     requires transitive io.weft.api;
 
-    // Pools, and what they tell about themselves.
     exports io.weft.memory;
+    exports io.weft.memory.replay;
 }

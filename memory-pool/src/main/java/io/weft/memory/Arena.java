@@ -367,7 +367,7 @@ final class Arena extends SpinLock {
         if (excess > 0 && movePages(Math.min(excess, (long) windowNeed << SHIFT))) {
             findWindow(granules, stream);
         }
-        return mapWindow(granules, stream, limit);
+        return mapWindow(granules, limit);
     }
 
     /**
@@ -423,7 +423,7 @@ final class Arena extends SpinLock {
     }
 
     /** Maps what is missing in the window and makes one free block of it. */
-    private int mapWindow(int granules, int stream, long limit) {
+    private int mapWindow(int granules, long limit) {
         if (windowNeed > (limit - reserved) >> SHIFT) {
             return 0;
         }
@@ -601,13 +601,13 @@ final class Arena extends SpinLock {
     }
 
     private boolean idle(int from, int to, int coolest, long idleNanos, long now) {
+        // Every step is asked, also after one that is not idle: asking is what starts its time.
+        boolean all = true;
         for (int step = from; step <= to; step++) {
             boolean rested = idleNanos < 0 || now - tiers.idleSince(step, now) >= idleNanos;
-            if (!rested || tiers.tier(step) < coolest) {
-                return false;
-            }
+            all &= rested && tiers.tier(step) >= coolest;
         }
-        return true;
+        return all;
     }
 
     /** Hands part of a free block back and returns the block without memory that is there now. */
@@ -841,7 +841,7 @@ final class Arena extends SpinLock {
             if (excess > 0 && movePages(excess)) {
                 findWindow((int) plan.height(), stream);
             }
-            if (windowNeed != Integer.MAX_VALUE && mapWindow((int) plan.height(), stream, peakReserved) == 1) {
+            if (windowNeed != Integer.MAX_VALUE && mapWindow((int) plan.height(), peakReserved) == 1) {
                 block = take((int) plan.height(), stream);
             }
         }

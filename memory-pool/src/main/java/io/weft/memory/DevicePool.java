@@ -312,6 +312,12 @@ public final class DevicePool implements AutoCloseable {
         }
     }
 
+    /** A second buffer over the memory of one, for tests of what checking finds. */
+    Buffer overrun(Buffer buffer, long offset, long bytes) {
+        long address = ((PooledBlock) buffer.owner()).address + PoolChecks.guard(options);
+        return source.buffer(address + offset, bytes, unowned -> {});
+    }
+
     private PooledBlock own(String operation, Buffer buffer) {
         if (buffer.owner() instanceof PooledBlock block) {
             if (block.pool == this) {

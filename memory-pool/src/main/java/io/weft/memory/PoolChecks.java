@@ -43,7 +43,12 @@ final class PoolChecks {
         this.core = core;
         this.options = options;
         this.storage = device.platform().has(Capability.STORAGE);
-        this.guard = (int) Math.max(512, options.alignment());
+        this.guard = guard(options);
+    }
+
+    /** Bytes of the guard on each side. */
+    static int guard(PoolOptions options) {
+        return (int) Math.max(512, options.alignment());
     }
 
     PoolResult allocate(DevicePool pool, long bytes, int number, Stream stream) {
@@ -136,8 +141,8 @@ final class PoolChecks {
 
     private static String where(Throwable site) {
         return Arrays.stream(site.getStackTrace())
-                .filter(frame -> !frame.getClassName().startsWith("io.weft.memory.DevicePool")
-                        && !frame.getClassName().startsWith("io.weft.memory.PoolChecks"))
+                .filter(frame -> !frame.getClassName().equals(DevicePool.class.getName())
+                        && !frame.getClassName().equals(PoolChecks.class.getName()))
                 .findFirst()
                 .map(frame -> " allocated at " + frame)
                 .orElse("");

@@ -58,7 +58,7 @@ public final class PoolCore {
      * @return the address, or {@link #LIMIT_REACHED} or {@link #DEVICE_EXHAUSTED}
      */
     public long allocate(long bytes, int stream) {
-        if (bytes - 1 >= 0 && bytes <= SizeClasses.MAX_SMALL) {
+        if (bytes > 0 && bytes <= SizeClasses.MAX_SMALL) {
             int asked = (int) bytes;
             int sizeClass = classes.classOf(asked);
             Stripe stripe = stripe();
@@ -689,7 +689,7 @@ public final class PoolCore {
                     Span span = arena.spanAt[arena.blocks.start(block)];
                     spanBytes += (long) span.used * span.size;
                     liveSlots += span.used;
-                } else if (arena.blocks.state(block) == Blocks.FREE) {
+                } else if (arena.blocks.state(block) == Blocks.FREE || arena.blocks.state(block) == Blocks.PLAN) {
                     for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
                         int step = at >> arena.stepShift;
                         int end = Math.min(arena.blocks.end(block), (step + 1) << arena.stepShift);

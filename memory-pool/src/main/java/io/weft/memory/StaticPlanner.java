@@ -54,4 +54,28 @@ public final class StaticPlanner {
         }
         return new Plan(offsets, height, 0);
     }
+
+    /**
+     * A layout within a capacity, by bounded search where {@link #quick} does not find one.
+     *
+     * @param capacity units
+     * @param nanos ns that the search may take
+     * @return the layout; its height is above the capacity when none was found in time, and then it is the quick one
+     */
+    public static Plan within(LayoutProblem problem, long capacity, long nanos) {
+        Plan quick = quick(problem);
+        if (quick.height() <= capacity || problem.lowerBound() > capacity) {
+            return quick;
+        }
+        PlanSearch search = new PlanSearch(problem, capacity);
+        long[] offsets = search.run(System.nanoTime() + nanos);
+        if (offsets == null) {
+            return new Plan(quick.offsets(), quick.height(), search.nodes());
+        }
+        long height = 0;
+        for (int block = 0; block < problem.count(); block++) {
+            height = Math.max(height, offsets[block] + problem.size(block));
+        }
+        return new Plan(offsets, height, search.nodes());
+    }
 }

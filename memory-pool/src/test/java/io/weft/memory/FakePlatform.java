@@ -15,6 +15,8 @@ import io.weft.api.PlatformUri;
 import io.weft.api.Priority;
 import io.weft.api.StreamOptions;
 import io.weft.api.graph.Command;
+import io.weft.api.topology.Link;
+import io.weft.api.topology.LinkKind;
 import io.weft.api.topology.Topology;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.DeviceMemory;
@@ -67,7 +69,14 @@ final class FakePlatform implements PlatformDriver {
 
     @Override
     public Topology topology() {
-        return new Topology(devices.size(), List.of(), new int[devices.size()]);
+        List<Link> links = new ArrayList<>();
+        for (int from = 0; from < devices.size(); from++) {
+            for (int to = 0; to < devices.size(); to++) {
+                links.add(new Link(
+                        from, to, from == to ? LinkKind.SELF : LinkKind.FABRIC, "fake", 1, 1, 1, 1, true, true));
+            }
+        }
+        return new Topology(devices.size(), links, new int[devices.size()]);
     }
 
     @Override
