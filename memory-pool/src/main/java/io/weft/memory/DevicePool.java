@@ -61,7 +61,7 @@ public final class DevicePool implements AutoCloseable {
                 .name("weft-pool-trimmer-" + options.name())
                 .factory());
         long every = Math.max(10_000_000L, options.idleNanos() / 3);
-        var unused = timer.scheduleWithFixedDelay(this::upkeep, every, every, TimeUnit.NANOSECONDS);
+        var _ = timer.scheduleWithFixedDelay(this::upkeep, every, every, TimeUnit.NANOSECONDS);
         return timer;
     }
 

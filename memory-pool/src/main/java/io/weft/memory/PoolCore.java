@@ -677,7 +677,6 @@ public final class PoolCore {
             long allocations = 0;
             long frees = 0;
             long spanBytes = 0;
-            long liveSlots = 0;
             for (Stripe stripe : stripes) {
                 arena.note(stripe);
                 allocations += stripe.allocations;
@@ -688,7 +687,6 @@ public final class PoolCore {
                 if (arena.blocks.state(block) == Blocks.SPAN) {
                     Span span = arena.spanAt[arena.blocks.start(block)];
                     spanBytes += (long) span.used * span.size;
-                    liveSlots += span.used;
                 } else if (arena.blocks.state(block) == Blocks.FREE || arena.blocks.state(block) == Blocks.PLAN) {
                     for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
                         int step = at >> arena.stepShift;

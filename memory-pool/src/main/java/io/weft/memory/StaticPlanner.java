@@ -7,14 +7,38 @@ import java.util.Arrays;
 public final class StaticPlanner {
     private StaticPlanner() {}
 
-    /**
-     * A layout.
-     *
-     * @param offsets units from the range's start, by block of the problem
-     * @param height units that the range needs
-     * @param nodes placements tried by the search, 0 when none was needed
-     */
-    public record Plan(long[] offsets, long height, long nodes) {}
+    /** A layout. */
+    public static final class Plan {
+        private final long[] offsets;
+        private final long height;
+        private final long nodes;
+
+        Plan(long[] offsets, long height, long nodes) {
+            this.offsets = offsets;
+            this.height = height;
+            this.nodes = nodes;
+        }
+
+        /** Units from the range's start to a block of the problem. */
+        public long offset(int block) {
+            return offsets[block];
+        }
+
+        /** All of them, by block. */
+        public long[] offsets() {
+            return offsets.clone();
+        }
+
+        /** Units that the range needs. */
+        public long height() {
+            return height;
+        }
+
+        /** Placements tried by the search, 0 when none was needed. */
+        public long nodes() {
+            return nodes;
+        }
+    }
 
     /** Largest first, each at the lowest place that is free during its life. In time quadratic in the blocks. */
     public static Plan quick(LayoutProblem problem) {
@@ -70,7 +94,7 @@ public final class StaticPlanner {
         PlanSearch search = new PlanSearch(problem, capacity);
         long[] offsets = search.run(System.nanoTime() + nanos);
         if (offsets == null) {
-            return new Plan(quick.offsets(), quick.height(), search.nodes());
+            return new Plan(quick.offsets, quick.height(), search.nodes());
         }
         long height = 0;
         for (int block = 0; block < problem.count(); block++) {

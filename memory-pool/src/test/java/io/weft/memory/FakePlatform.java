@@ -2,6 +2,7 @@
 package io.weft.memory;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.Buffer;
 import io.weft.api.Capability;
 import io.weft.api.DeviceProperties;
 import io.weft.api.ErrorCode;
@@ -299,6 +300,16 @@ final class FakePlatform implements PlatformDriver {
         @Override
         public Enqueue enqueue(Command command) {
             issue();
+            if (command instanceof Command.Copy copy && !device.owner.hollow) {
+                Buffer from = (Buffer) copy.source().memory();
+                Buffer to = (Buffer) copy.destination().memory();
+                MemorySegment.copy(
+                        ((FakeMemory) from.memory()).storage,
+                        from.base() + copy.source().offset(),
+                        ((FakeMemory) to.memory()).storage,
+                        to.base() + copy.destination().offset(),
+                        copy.source().bytes());
+            }
             return Enqueue.ACCEPTED;
         }
 

@@ -4,6 +4,7 @@ package io.weft.memory.replay;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
@@ -37,7 +38,7 @@ public final class CachingModel implements ReplayTarget {
     }
 
     private final long limit;
-    private final Map<Long, TreeSet<Block>> pools = new HashMap<>();
+    private final Map<Long, NavigableSet<Block>> pools = new HashMap<>();
     private final Map<Long, Block> live = new HashMap<>();
     private long top;
     private long reserved;
@@ -55,7 +56,7 @@ public final class CachingModel implements ReplayTarget {
         return "caching";
     }
 
-    private TreeSet<Block> pool(int stream, boolean small) {
+    private NavigableSet<Block> pool(int stream, boolean small) {
         return pools.computeIfAbsent(
                 stream * 2L + (small ? 1 : 0),
                 key -> new TreeSet<>((a, b) ->
@@ -66,7 +67,7 @@ public final class CachingModel implements ReplayTarget {
     public long allocate(long bytes, int stream) {
         long size = (bytes + ROUND - 1) / ROUND * ROUND;
         boolean small = size <= SMALL;
-        TreeSet<Block> pool = pool(stream, small);
+        NavigableSet<Block> pool = pool(stream, small);
         Block block = pool.ceiling(new Block(-1, size, stream, small));
         if (block == null) {
             block = segment(size, stream, small);
@@ -115,7 +116,7 @@ public final class CachingModel implements ReplayTarget {
     }
 
     private void releaseIdle() {
-        for (TreeSet<Block> pool : pools.values()) {
+        for (NavigableSet<Block> pool : pools.values()) {
             for (Iterator<Block> blocks = pool.iterator(); blocks.hasNext(); ) {
                 Block block = blocks.next();
                 if (block.previous == null && block.next == null) {
@@ -130,7 +131,7 @@ public final class CachingModel implements ReplayTarget {
     @Override
     public void free(long address, int stream) {
         Block block = live.remove(address);
-        TreeSet<Block> pool = pool(block.stream, block.small);
+        NavigableSet<Block> pool = pool(block.stream, block.small);
         block.free = true;
         Block previous = block.previous;
         if (previous != null && previous.free) {

@@ -26,7 +26,7 @@ public final class Replay {
         this.bytes = new long[count];
         this.streams = new int[count];
         for (int i = 0; i < count; i++) {
-            kinds[i] = (byte) trace.kind(i).ordinal();
+            kinds[i] = trace.kind(i).code;
             blocks[i] = trace.block(i);
             bytes[i] = trace.bytes(i);
             streams[i] = trace.stream(i);

@@ -11,16 +11,22 @@ public final class Trace {
     /** What an event is. */
     public enum Kind {
         /** A block is asked for. */
-        ALLOCATE,
+        ALLOCATE((byte) 0),
         /** A block is freed. */
-        FREE,
+        FREE((byte) 1),
         /** Another stream uses a block. */
-        USE,
+        USE((byte) 2),
         /** An iteration ends. */
-        ITERATION
+        ITERATION((byte) 3);
+
+        final byte code;
+
+        Kind(byte code) {
+            this.code = code;
+        }
     }
 
-    private static final Kind[] KINDS = Kind.values();
+    private static final Kind[] BY_CODE = {Kind.ALLOCATE, Kind.FREE, Kind.USE, Kind.ITERATION};
 
     private final String name;
     private byte[] kinds = new byte[1024];
@@ -50,7 +56,7 @@ public final class Trace {
             streams = Arrays.copyOf(streams, 2 * count);
             nanos = Arrays.copyOf(nanos, 2 * count);
         }
-        kinds[count] = (byte) kind.ordinal();
+        kinds[count] = kind.code;
         blocks[count] = block;
         bytes[count] = size;
         streams[count] = stream;
@@ -123,7 +129,7 @@ public final class Trace {
 
     /** What an event is. */
     public Kind kind(int event) {
-        return KINDS[kinds[event]];
+        return BY_CODE[kinds[event]];
     }
 
     /** Its block. */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.benchmarks.memory;
+
+import io.weft.memory.LayoutProblem;
+import io.weft.memory.PoolCore;
+import io.weft.memory.PoolOptions;
+import io.weft.memory.PoolStatistics;
+import io.weft.memory.StaticPlanner;
+import io.weft.memory.StreamOrder;
+import io.weft.memory.replay.BestFitModel;
+import io.weft.memory.replay.CachingModel;
+import io.weft.memory.replay.CountedPages;
+import io.weft.memory.replay.PoolTarget;
+import io.weft.memory.replay.Replay;
+import io.weft.memory.replay.ReplayReport;
+import io.weft.memory.replay.ReplayTarget;
+import io.weft.memory.replay.Trace;
+import io.weft.memory.replay.TraceReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * The pool's figures beside its rivals', as one table: {@code replay FILE...}, {@code pressure FILE...}, {@code plan FILE...} and {@code soak}. Times are this
+ * machine's.
+ */
+public final class PoolFigures {
+    private static final long NO_LIMIT = 1L << 42;
+
+    private PoolFigures() {}
+
+    /** Prints the figures asked for. */
+    public static void main(String[] arguments) throws IOException {
+        if (arguments.length == 0) {
+            System.out.println("usage: PoolFigures replay FILE... | pressure FILE... | plan FILE... | soak");
+            return;
+        }
+        List<String> files = List.of(arguments).subList(1, arguments.length);
+        switch (arguments[0]) {
+            case "replay" -> files.forEach(file -> replay(Path.of(file)));
+            case "pressure" -> files.forEach(file -> pressure(Path.of(file)));
+            case "plan" -> {
+                for (String file : files) {
+                    plan(Path.of(file));
+                }
+            }
+            case "soak" -> soak();
+            default ->
+                System.out.println("unknown figure '" + arguments[0] + "'; accepted are replay, pressure, plan, soak");
+        }
+    }
+
+    private static void replay(Path file) {
+        Trace trace = TraceReader.read(file);
+        for (ReplayTarget target : new ReplayTarget[] {
+            new PoolTarget(NO_LIMIT, StreamOrder.immediate()), new CachingModel(NO_LIMIT), new BestFitModel(NO_LIMIT)
+        }) {
+            ReplayReport report = Replay.run(trace, target, 201);
+            System.out.printf(
+                    "%-40s %-8s %6d events  cold %7.0f  median %6.1f  p99 %5.0f ns/event  peak %.3f of %.3f GB"
+                            + "  fragmentation %.2f %%  device calls %d then %d  planned %.0f %%%n",
+                    report.trace(),
+                    report.target(),
+                    report.events(),
+                    report.coldNanos(),
+                    report.medianNanos(),
+                    report.p99Nanos(),
+                    report.peakAllocatedBytes() / 1e9,
+                    report.peakReservedBytes() / 1e9,
+                    100 * report.fragmentation(),
+                    report.deviceCalls(),
+                    report.deviceCallsWarm(),
+                    100 * report.plannedShare());
+        }
+    }
+
+    /** Single allocations with 5 % more memory than is ever live. */
+    private static void pressure(Path file) {
+        Trace trace = TraceReader.read(file);
+        PoolTarget target = new PoolTarget(trace.peakLiveBytes() * 105 / 100, StreamOrder.immediate());
+        PoolCore core = target.core();
+        long[] addresses = new long[trace.blockCount()];
+        long[] nanos = new long[(int) trace.allocations()];
+        int refused = 0;
+        for (int pass = 0; pass < 60; pass++) {
+            int count = 0;
+            Arrays.fill(addresses, -1);
+            for (int i = 0; i < trace.count(); i++) {
+                int block = trace.block(i);
+                if (trace.kind(i) == Trace.Kind.ALLOCATE && trace.bytes(i) > 0) {
+                    long start = System.nanoTime();
+                    addresses[block] = core.allocate(trace.bytes(i), 0);
+                    nanos[count++] = System.nanoTime() - start;
+                    refused += addresses[block] < 0 ? 1 : 0;
+                } else if (trace.kind(i) == Trace.Kind.FREE && addresses[block] >= 0) {
+                    core.free(addresses[block], 0);
+                    addresses[block] = -1;
+                }
+            }
+            for (long address : addresses) {
+                if (address >= 0) {
+                    core.free(address, 0);
+                }
+            }
+            if (pass == 59) {
+                Arrays.sort(nanos, 0, count);
+                System.out.printf(
+                        "%-40s limit 1.05 x peak: p50 %d  p99 %d  p99.9 %d  max %d ns, %d refused, %d device calls%n",
+                        trace.name(),
+                        nanos[count / 2],
+                        nanos[(int) (count * 0.99)],
+                        nanos[(int) (count * 0.999)],
+                        nanos[count - 1],
+                        refused,
+                        target.deviceCalls());
+            }
+        }
+    }
+
+    private static void plan(Path file) throws IOException {
+        List<String> lines = Files.readAllLines(file);
+        LayoutProblem problem = new LayoutProblem(lines.size());
+        for (String line : lines.subList(1, lines.size())) {
+            String[] fields = line.split(",", -1);
+            problem.add(
+                    problem.count(), Long.parseLong(fields[3]), Long.parseLong(fields[1]), Long.parseLong(fields[2]));
+        }
+        long start = System.nanoTime();
+        StaticPlanner.Plan plan = StaticPlanner.within(problem, 1 << 20, 10_000_000_000L);
+        System.out.printf(
+                "%-28s %3d blocks  bound %7d  quick %7d  reached %7d (%+.1f %% of capacity)  %d nodes  %.2f s  %s%n",
+                file.getFileName(),
+                problem.count(),
+                problem.lowerBound(),
+                StaticPlanner.quick(problem).height(),
+                plan.height(),
+                100.0 * plan.height() / (1 << 20) - 100,
+                plan.nodes(),
+                (System.nanoTime() - start) / 1e9,
+                problem.faultOf(plan.offsets(), plan.height()) == null ? "valid" : "WRONG");
+    }
+
+    /** 72 hours of iterations of half a second each in virtual time, whose sequence length drifts. */
+    private static void soak() {
+        CountedPages pages = new CountedPages(NO_LIMIT, true);
+        PoolCore core = new PoolCore(
+                pages, StreamOrder.immediate(), PoolOptions.defaults().withSegmentBytes(PoolOptions.SEGMENT_STEP));
+        SplittableRandom random = new SplittableRandom(72);
+        long iteration = 0;
+        long[] at = new long[64];
+        long firstHour = 0;
+        double worst = 0;
+        for (int hour = 0; hour < 72; hour++) {
+            for (int i = 0; i < 7200; i++) {
+                double drift = 1 + 0.3 * Math.sin(iteration / 5000.0);
+                long length = (long) (drift * (300 + random.nextInt(100)));
+                for (int layer = 0; layer < at.length; layer++) {
+                    at[layer] = core.allocate(length * (16 + layer % 5) * 512, 0);
+                    core.free(core.allocate(length * 7 * 512, 0), 0);
+                    core.free(core.allocate(1 + random.nextInt(100_000), 0), 0);
+                }
+                for (int layer = at.length - 1; layer >= 0; layer--) {
+                    core.free(at[layer], 0);
+                }
+                core.nextIteration(++iteration * 500_000_000L);
+            }
+            PoolStatistics now = core.statistics();
+            worst = Math.max(worst, now.fragmentation());
+            firstHour = hour == 0 ? now.peakReservedBytes() : firstHour;
+        }
+        PoolStatistics end = core.statistics();
+        core.trim();
+        System.out.printf(
+                "72 virtual hours, %d iterations: worst fragmentation %.2f %%, peak reserved after one hour %.1f MB and at the end"
+                        + " %.1f MB, %d device calls, %d bytes left after trim%n",
+                iteration,
+                100 * worst,
+                firstHour / 1e6,
+                end.peakReservedBytes() / 1e6,
+                pages.calls(),
+                core.reservedBytes());
+    }
+}

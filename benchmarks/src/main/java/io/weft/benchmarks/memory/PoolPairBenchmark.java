@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.benchmarks.memory;
+
+import io.weft.memory.PoolCore;
+import io.weft.memory.PoolOptions;
+import io.weft.memory.StreamOrder;
+import io.weft.memory.replay.CountedPages;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * One free and one allocation of a random live block, in steady state; one stream for each thread, one pool for all. Beside it the floor (a free list by size
+ * class without any check) and the C library's malloc through the foreign-function interface. Threads by JMH's {@code -t}, garbage by {@code -prof gc}.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class PoolPairBenchmark {
+    private static final int DRAWS = 1 << 16;
+
+    /** Sizes. */
+    @Param({"FIXED_64", "CLASSES", "LOG", "TENSORS"})
+    public SizeMix mix;
+
+    private PoolCore core;
+
+    /** One pool for all threads. */
+    @Setup
+    public void open() {
+        core = new PoolCore(
+                new CountedPages(1L << 42, true),
+                StreamOrder.immediate(),
+                PoolOptions.defaults().withSegmentBytes(64L << 20));
+    }
+
+    /** A thread's live blocks and what it will do. */
+    @State(Scope.Thread)
+    public static class Live {
+        private static final java.util.concurrent.atomic.AtomicInteger NEXT =
+                new java.util.concurrent.atomic.AtomicInteger();
+
+        private int stream;
+        private long[] addresses;
+        private long[] sizes;
+        private short[] slots;
+        private int at;
+
+        /** Draws sizes and slots. */
+        @Setup
+        public void draw(PoolPairBenchmark benchmark) {
+            stream = NEXT.getAndIncrement() & 3;
+            SplittableRandom random = new SplittableRandom(42 + stream);
+            sizes = new long[DRAWS];
+            slots = new short[DRAWS];
+            for (int i = 0; i < DRAWS; i++) {
+                sizes[i] = benchmark.mix.draw(random);
+                slots[i] = (short) random.nextInt(benchmark.mix.slots());
+            }
+            addresses = new long[benchmark.mix.slots()];
+            java.util.Arrays.fill(addresses, -1);
+        }
+    }
+
+    /** Ours. */
+    @Benchmark
+    public long pool(Live live) {
+        int at = live.at++ & (DRAWS - 1);
+        int slot = live.slots[at];
+        long old = live.addresses[slot];
+        if (old >= 0) {
+            core.free(old, live.stream);
+        }
+        long fresh = core.allocate(live.sizes[at], live.stream);
+        live.addresses[slot] = fresh;
+        return fresh;
+    }
+
+    /** A thread's free list by size class over a virtual range: the floor, with no check and no way back to the device. */
+    @State(Scope.Thread)
+    public static class FreeList {
+        private final long[][] stacks = new long[512][1 << 10];
+        private final int[] counts = new int[512];
+        private final int[] classes = new int[1 << 10];
+        private long top;
+
+        private static int classOf(long bytes) {
+            int shift = 60 - Long.numberOfLeadingZeros(bytes - 1 | 7);
+            return (shift << 3) + (int) ((bytes - 1) >>> shift);
+        }
+    }
+
+    /** The floor. */
+    @Benchmark
+    public long freeList(Live live, FreeList list) {
+        int at = live.at++ & (DRAWS - 1);
+        int slot = live.slots[at];
+        long old = live.addresses[slot];
+        if (old >= 0) {
+            int oldClass = list.classes[slot];
+            list.stacks[oldClass][list.counts[oldClass]++] = old;
+        }
+        int sizeClass = FreeList.classOf(live.sizes[at]);
+        int count = list.counts[sizeClass];
+        long fresh;
+        if (count > 0) {
+            fresh = list.stacks[sizeClass][count - 1];
+            list.counts[sizeClass] = count - 1;
+        } else {
+            fresh = list.top;
+            list.top += live.sizes[at] + 127 & -128;
+        }
+        list.classes[slot] = sizeClass;
+        live.addresses[slot] = fresh;
+        return fresh;
+    }
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final MethodHandle MALLOC = LINKER.downcallHandle(
+            LINKER.defaultLookup().find("malloc").orElseThrow(),
+            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    private static final MethodHandle FREE = LINKER.downcallHandle(
+            LINKER.defaultLookup().find("free").orElseThrow(), FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+
+    /** The C library. */
+    @Benchmark
+    public long malloc(Live live) throws Throwable {
+        int at = live.at++ & (DRAWS - 1);
+        int slot = live.slots[at];
+        long old = live.addresses[slot];
+        if (old >= 0) {
+            FREE.invokeExact(old);
+        }
+        long fresh = (long) MALLOC.invokeExact(live.sizes[at]);
+        live.addresses[slot] = fresh;
+        return fresh;
+    }
+}

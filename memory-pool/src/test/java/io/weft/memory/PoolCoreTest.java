@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
+import io.weft.memory.replay.CountedPages;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The core in numbers; the links name the report whose fault the test would find in this pool. */
+class PoolCoreTest {
+    private static final long MB = 1L << 20;
+
+    private static PoolOptions options() {
+        return PoolOptions.defaults().withSegmentBytes(2 * MB);
+    }
+
+    private static PoolCore core(boolean contiguous, long limit) {
+        return new PoolCore(new CountedPages(limit, contiguous), StreamOrder.immediate(), options());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void noTwoBlocksThatAreOutOverlap(boolean contiguous) {
+        long seed = 11;
+        SplittableRandom random = new SplittableRandom(seed);
+        PoolCore core = core(contiguous, 1L << 40);
+        TreeMap<Long, Long> out = new TreeMap<>();
+        List<Long> order = new ArrayList<>();
+        for (int i = 0; i < 200_000; i++) {
+            if (order.size() < 50 || (order.size() < 2000 && random.nextInt(100) < 52)) {
+                long bytes = 1 + (long) Math.pow(2, random.nextDouble() * 23);
+                long at = core.allocate(bytes, 0);
+                var before = out.floorEntry(at);
+                assertFalse(before != null && before.getKey() + before.getValue() > at, () -> "seed " + seed);
+                var after = out.ceilingEntry(at);
+                assertFalse(after != null && at + bytes > after.getKey(), () -> "seed " + seed);
+                out.put(at, bytes);
+                order.add(at);
+            } else {
+                int pick = random.nextInt(order.size());
+                long at = order.get(pick);
+                order.set(pick, order.getLast());
+                order.removeLast();
+                out.remove(at);
+                core.free(at, 0);
+            }
+            if (i % 50_000 == 49_999) {
+                core.nextIteration(i);
+            }
+        }
+        order.forEach(at -> core.free(at, 0));
+        core.trim();
+        assertEquals(0, core.reservedBytes());
+        assertEquals(0, core.statistics().usedBytes());
+    }
+
+    @Test
+    void everySizeFitsItsClassAndWastesAtMostAnEighthAboveTheFloor() {
+        SizeClasses classes = new SizeClasses(128);
+        for (int bytes = 1; bytes <= SizeClasses.MAX_SMALL; bytes++) {
+            int size = classes.size(classes.classOf(bytes));
+            assertTrue(size >= bytes);
+            assertTrue(bytes < 1024 || size - bytes <= bytes / 8.0, bytes + " in " + size);
+            assertTrue(classes.classOf(bytes) == 0 || classes.size(classes.classOf(bytes) - 1) < bytes);
+            assertEquals(0, size % (bytes > 4096 ? 512 : 128));
+        }
+    }
+
+    /** https://github.com/matrixorigin/matrixone/pull/9812 */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 100, 4096, 1 << 20, (1 << 20) + 1, 5 << 20})
+    void aDoubleFreeIsNamedForEverySize(long bytes) {
+        PoolCore core = core(true, 1L << 40);
+        long keep = core.allocate(bytes, 0);
+        long at = core.allocate(bytes, 0);
+        core.free(at, 0);
+        AcceleratorException error = assertThrows(AcceleratorException.class, () -> core.free(at, 0));
+        assertEquals(ErrorCode.CLOSED, error.code());
+        core.free(keep, 0);
+        assertEquals(0, core.statistics().liveBuffers());
+    }
+
+    @Test
+    void twoThreadsThatFreeTheSameBlockAtOnceAreToldApart() throws InterruptedException {
+        PoolCore core = core(true, 1L << 40);
+        AtomicInteger refused = new AtomicInteger();
+        int rounds = 2000;
+        long[] at = new long[rounds];
+        for (int i = 0; i < rounds; i++) {
+            at[i] = core.allocate(i % 2 == 0 ? 100 : 2 * MB, 0);
+        }
+        Runnable freeing = () -> {
+            for (long address : at) {
+                try {
+                    core.free(address, 0);
+                } catch (AcceleratorException error) {
+                    refused.incrementAndGet();
+                }
+            }
+        };
+        Thread one = Thread.ofPlatform().start(freeing);
+        Thread two = Thread.ofPlatform().start(freeing);
+        one.join();
+        two.join();
+        assertEquals(rounds, refused.get());
+        assertEquals(0, core.statistics().liveBuffers());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 64, 129, -1, Long.MIN_VALUE, 1L << 50, (1L << 14) + 1})
+    void aForeignAddressIsNamed(long offset) {
+        PoolCore core = core(true, 1L << 40);
+        long at = core.allocate(100, 0);
+        AcceleratorException error =
+                assertThrows(AcceleratorException.class, () -> core.free(offset < 0 ? offset : at + offset, 0));
+        assertEquals(ErrorCode.INVALID_ARGUMENT, error.code());
+        core.free(at, 0);
+    }
+
+    /** https://github.com/pytorch/pytorch/issues/35901, https://github.com/netty/netty/issues/16827 */
+    @Test
+    void smallLongLivedBlocksDoNotSpoilTheRangeForLargeOnes() {
+        PoolCore core = core(true, 1L << 40);
+        long large = core.allocate(512 * MB, 0);
+        core.free(large, 0);
+        List<Long> small = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            small.add(core.allocate(1000 + i, 0));
+            core.free(core.allocate(3 * MB, 0), 0);
+        }
+        long again = core.allocate(500 * MB, 0);
+        assertTrue(core.reservedBytes() <= 516 * MB, () -> core.statistics().toString());
+        core.free(again, 0);
+        small.forEach(at -> core.free(at, 0));
+    }
+
+    /** https://github.com/rapidsai/rmm/issues/1245, https://github.com/NVIDIA/cudf-spark/issues/4045 */
+    @Test
+    void aRequestThatFitsTheFreeMemoryIsServedHoweverThatIsScattered() {
+        PoolCore core = core(true, 100 * MB);
+        List<Long> all = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            all.add(core.allocate(2 * MB, 0));
+        }
+        for (int i = 0; i < 50; i += 2) {
+            core.free(all.get(i), 0);
+        }
+        long at = core.allocate(48 * MB, 0);
+        assertTrue(at >= 0, () -> core.statistics().toString());
+    }
+
+    /** https://github.com/rapidsai/rmm/issues/1664 */
+    @Test
+    void aPoolAtItsLimitFromTheStartServesTwoHalves() {
+        PoolCore core = new PoolCore(
+                new CountedPages(1L << 40, true),
+                StreamOrder.immediate(),
+                options().withLimits(64 * MB, 64 * MB).withSegmentBytes(64 * MB));
+        long first = core.allocate(32 * MB, 0);
+        assertTrue(core.allocate(32 * MB, 0) >= 0);
+        assertEquals(PoolCore.LIMIT_REACHED, core.allocate(2 * MB, 0));
+        core.free(first, 0);
+    }
+
+    /** https://github.com/rapidsai/rmm/issues/75, https://github.com/rapidsai/rmm/issues/1421 */
+    @Test
+    void pieceByPieceGrowthMergesIntoOneRange() {
+        PoolCore core = core(true, 64 * MB);
+        List<Long> all = new ArrayList<>();
+        for (int i = 0; i < 32; i++) {
+            all.add(core.allocate(2 * MB, 0));
+        }
+        all.forEach(at -> core.free(at, 0));
+        assertEquals(64 * MB, core.largestFree());
+        assertTrue(core.allocate(64 * MB, 0) >= 0);
+    }
+
+    /** https://github.com/llnl/Umpire/issues/906 */
+    @Test
+    void sizesThatAreNoMultipleOfTheAlignmentAreServedAgainFromTheSameMemory() {
+        CountedPages pages = new CountedPages(1L << 40, true);
+        PoolCore core = new PoolCore(pages, StreamOrder.immediate(), options().withAlignment(4096));
+        for (int i = 0; i < 1000; i++) {
+            core.free(core.allocate(5 * MB + 13, 0), 0);
+            core.free(core.allocate(4097, 0), 0);
+        }
+        assertTrue(pages.calls() <= 8, () -> pages.calls() + " calls");
+    }
+
+    /** https://github.com/netty/netty/issues/15850, https://github.com/microsoft/mimalloc/issues/1117 */
+    @Test
+    void blocksFreedByAnotherThreadComeBack() throws InterruptedException {
+        PoolCore core = core(true, 1L << 40);
+        ConcurrentLinkedQueue<Long> handed = new ConcurrentLinkedQueue<>();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        int count = 100_000;
+        Thread consumer = Thread.ofPlatform().start(() -> {
+            int freed = 0;
+            try {
+                while (freed < count) {
+                    Long at = handed.poll();
+                    if (at == null) {
+                        Thread.onSpinWait();
+                    } else {
+                        core.free(at, 0);
+                        freed++;
+                    }
+                }
+            } catch (RuntimeException error) {
+                failure.set(error);
+            }
+        });
+        SplittableRandom random = new SplittableRandom(9);
+        for (int i = 0; i < count; i++) {
+            while (core.statistics().liveBuffers() > 500 && i % 64 == 0 && failure.get() == null) {
+                Thread.onSpinWait();
+            }
+            handed.add(core.allocate(1 + random.nextInt(20_000), 0));
+        }
+        consumer.join();
+        assertEquals(null, failure.get());
+        assertEquals(0, core.statistics().liveBuffers());
+        assertTrue(
+                core.statistics().peakReservedBytes() < 128 * MB,
+                () -> core.statistics().toString());
+        core.trim();
+        assertEquals(0, core.reservedBytes());
+    }
+
+    @Test
+    void manyThreadsAndStreamsLeaveNothingBehind() throws InterruptedException {
+        PoolCore core = core(true, 1L << 40);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int number = 0; number < 4; number++) {
+            int stream = number / 2;
+            SplittableRandom random = new SplittableRandom(100 + number);
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    long[] at = new long[100];
+                    java.util.Arrays.fill(at, -1);
+                    for (int i = 0; i < 100_000; i++) {
+                        int slot = random.nextInt(at.length);
+                        if (at[slot] >= 0) {
+                            core.free(at[slot], random.nextInt(10) == 0 ? 1 - stream : stream);
+                        }
+                        at[slot] = core.allocate(
+                                random.nextInt(20) == 0 ? MB + random.nextInt(1 << 22) : 1 + random.nextInt(50_000),
+                                stream);
+                    }
+                    for (long address : at) {
+                        if (address >= 0) {
+                            core.free(address, stream);
+                        }
+                    }
+                } catch (Throwable error) {
+                    failure.set(error);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(null, failure.get());
+        core.synchronize();
+        assertEquals(0, core.statistics().liveBuffers());
+        assertEquals(0, core.statistics().usedBytes());
+        core.trim();
+        assertEquals(0, core.reservedBytes());
+    }
+
+    @Test
+    void driftingIterationsDoNotFragmentThePoolOrMakeItGrow() {
+        PoolCore core = core(true, 1L << 40);
+        SplittableRandom random = new SplittableRandom(72);
+        long afterWarmUp = 0;
+        for (int iteration = 0; iteration < 600; iteration++) {
+            long length = 100 + random.nextInt(iteration < 60 ? 400 : 380);
+            long[] at = new long[40];
+            for (int layer = 0; layer < at.length; layer++) {
+                at[layer] = core.allocate(length * (16 + layer % 5) * 512, 0);
+                core.free(core.allocate(length * 7 * 512, 0), 0);
+            }
+            for (int layer = at.length - 1; layer >= 0; layer--) {
+                core.free(at[layer], 0);
+            }
+            core.nextIteration(iteration * 50_000_000L);
+            if (iteration == 60) {
+                afterWarmUp = core.statistics().peakReservedBytes();
+            }
+        }
+        PoolStatistics end = core.statistics();
+        assertEquals(afterWarmUp, end.peakReservedBytes(), "no growth");
+        assertTrue(end.fragmentation() < 0.03, end::toString);
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class StaticPlannerTest {
+    @Test
+    void quickLayoutsNeverOverlapAndAreNeverBelowTheBound() {
+        for (long seed = 0; seed < 50; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            LayoutProblem problem = new LayoutProblem(100);
+            for (int i = 0; i < 100; i++) {
+                long lower = random.nextInt(200);
+                problem.add(i, 1 + random.nextInt(1000), lower, lower + 1 + random.nextInt(60));
+            }
+            StaticPlanner.Plan plan = StaticPlanner.quick(problem);
+            assertNull(problem.faultOf(plan.offsets(), plan.height()), "seed " + seed);
+            assertTrue(plan.height() >= problem.lowerBound(), "seed " + seed);
+        }
+    }
+
+    /** Cuts a full rectangle into pieces, so that a layout without a gap is known to exist. */
+    private static LayoutProblem puzzle(long seed, int pieces, long width, long height) {
+        SplittableRandom random = new SplittableRandom(seed);
+        java.util.List<long[]> rectangles = new java.util.ArrayList<>();
+        rectangles.add(new long[] {0, width, 0, height});
+        while (rectangles.size() < pieces) {
+            int pick = random.nextInt(rectangles.size());
+            long[] rectangle = rectangles.get(pick);
+            boolean inTime = random.nextBoolean();
+            long from = rectangle[inTime ? 0 : 2];
+            long to = rectangle[inTime ? 1 : 3];
+            if (to - from < 2) {
+                continue;
+            }
+            long cut = from + 1 + random.nextLong(to - from - 1);
+            long[] other = rectangle.clone();
+            rectangle[inTime ? 1 : 3] = cut;
+            other[inTime ? 0 : 2] = cut;
+            rectangles.add(other);
+        }
+        LayoutProblem problem = new LayoutProblem(pieces);
+        for (int i = 0; i < pieces; i++) {
+            long[] rectangle = rectangles.get(i);
+            problem.add(i, rectangle[3] - rectangle[2], rectangle[0], rectangle[1]);
+        }
+        return problem;
+    }
+
+    @Test
+    void searchFindsALayoutWithoutAGapWhereQuickLayoutsNeedMore() {
+        int better = 0;
+        for (long seed = 0; seed < 20; seed++) {
+            LayoutProblem problem = puzzle(seed, 22, 60, 400);
+            StaticPlanner.Plan plan = StaticPlanner.within(problem, 400, 5_000_000_000L);
+            assertEquals(400, plan.height(), "seed " + seed);
+            assertNull(problem.faultOf(plan.offsets(), 400), "seed " + seed);
+            better += StaticPlanner.quick(problem).height() > 400 ? 1 : 0;
+        }
+        assertTrue(better > 2, "the puzzles are too easy");
+    }
+
+    @Test
+    void aProblemThatCannotFitGivesTheQuickLayout() {
+        LayoutProblem problem = new LayoutProblem(2);
+        problem.add(0, 60, 0, 10);
+        problem.add(1, 60, 5, 15);
+        assertEquals(120, StaticPlanner.within(problem, 100, 1_000_000_000L).height());
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory.replay;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TraceReaderTest {
+    private static Trace read(String text) {
+        return read(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static Trace read(byte[] bytes) {
+        return TraceReader.read(new ByteArrayInputStream(bytes), "trace.csv", null);
+    }
+
+    private static byte[] gzip(String text) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+        return out.toByteArray();
+    }
+
+    @Test
+    void readsAMemoryTimelineAndTheRecordedReservedCurve() {
+        Trace trace = read("""
+                op,id,bytes,stream,t_us
+                I,0,2097152,0,0
+                i,0,512,0,0
+                a,1,1024,0,5
+                S,9,20971520,0,6
+                a,2,4096,7,7
+                f,1,1024,0,8
+                s,9,20971520,0,9
+                """);
+        assertEquals(4, trace.count());
+        assertEquals(1, trace.eventsBefore());
+        assertEquals(5632, trace.peakLiveBytes());
+        assertEquals(23068672, trace.recordedReservedPeak());
+        assertEquals(2, trace.streamCount());
+        assertEquals(8000, trace.nanos(3));
+    }
+
+    @Test
+    void readsOneDeviceOfKinetoEvents() {
+        Trace trace = read("""
+                op,id,bytes,dev,thread,t_us
+                a,0,4,cpu,0,0
+                a,1,512,cuda0,0,1
+                f,0,4,cpu,0,2
+                f,1,512,cuda0,1,3
+                """);
+        assertEquals(2, trace.count());
+        assertEquals(512, trace.peakLiveBytes());
+    }
+
+    @Test
+    void readsAMinimallocProblemWithFreesBeforeAllocationsAtOneTime() {
+        Trace trace = read("id,lower,upper,size\n0,0,5,100\n1,5,9,50\n");
+        assertEquals(100, trace.peakLiveBytes());
+        assertEquals(2, trace.frees());
+    }
+
+    @Test
+    void readsAnRmmLog() {
+        Trace trace = read("""
+                Thread,Time,Action,Pointer,Size,Stream
+                1,10:00:00:000001,allocate,0x7f00,256,0
+                1,10:00:00:000002,free,0x7f00,256,0
+                """);
+        assertEquals(1, trace.allocations());
+        assertEquals(1, trace.frees());
+    }
+
+    @Test
+    void readsGzipAsPlain() throws IOException {
+        assertEquals(1, read(gzip("op,id,bytes,stream,t_us\na,1,1024,0,5\n")).count());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "''|1|file is empty",
+                "hello|1|unknown first line 'hello'; accepted are",
+                "op,id,bytes,stream,t_us|1|has no events",
+                "op,id,bytes,stream,t_us~a,1,1024,0|2|expected 5 columns, found 4",
+                "op,id,bytes,stream,t_us~a,1,1024,0,1,9|2|expected 5 columns, found 6",
+                "op,id,bytes,stream,t_us~a,1,-5,0,1|2|bytes -5 is not in 0..",
+                "op,id,bytes,stream,t_us~a,1,99999999999999999999,0,1|2|bytes '99999999999999999999' is not a whole number",
+                "op,id,bytes,stream,t_us~a,1,9000000000000000000,0,1|2|is not in 0..",
+                "op,id,bytes,stream,t_us~x,1,5,0,1|2|unknown op 'x'",
+                "op,id,bytes,stream,t_us~a,1,5,0,1~a,1,5,0,1|3|block 1 is allocated twice",
+                "op,id,bytes,stream,t_us~a,1,5,0,1~f,1,5,0,1~f,1,5,0,1|4|block 1 is freed twice",
+                "op,id,bytes,stream,t_us~a,1,5,0,1~f,2,5,0,1|3|block 2 is freed, but it was not allocated before",
+                "op,id,bytes,stream,t_us~a,1,5,0,1~f,1,6,0,1|3|allocated with 5 bytes and is freed with 6",
+                "op,id,bytes,stream,t_us~s,1,5,0,1|2|segment 1 is returned",
+                "op,id,bytes,stream,t_us~a,1,5,0,-1|2|t_us -1",
+                "op,id,bytes,dev,thread,t_us~a,1,5,cpu,0,1|2|has no events",
+                "id,lower,upper,size~0,5,5,1|2|ends at 5, not after its start at 5",
+                "id,lower,upper,size~0,0,5,0|2|size 0 is not in 1..",
+                "id,lower,upper,size~0,0,5,1~0,1,5,1|3|is there twice",
+                "Thread,Time,Action,Pointer,Size,Stream~1,2,grow,3,4,5|2|unknown action 'grow'",
+                "weft-pool-recording,1~u,4,,0,1|2|block 4 is used, but it is not live",
+                "weft-pool-recording,2~|1|unknown first line",
+            })
+    void whatIsWrongIsSaidInOneSentenceWithFileAndLine(String text, int line, String expected) {
+        String content = text.equals("''") ? "" : text.replace('~', '\n');
+        AcceleratorException error = assertThrows(AcceleratorException.class, () -> read(content));
+        assertEquals(ErrorCode.BAD_DOCUMENT, error.code());
+        assertTrue(error.getMessage().contains("trace.csv line "), error.getMessage());
+        assertTrue(error.getMessage().contains(expected), error.getMessage());
+        assertFalse(error.getMessage().contains("\n"), error.getMessage());
+        assertTrue(line > 0);
+    }
+
+    @Test
+    void aGzipFileThatIsCutOffIsSaidToBe() throws IOException {
+        StringBuilder text = new StringBuilder("op,id,bytes,stream,t_us\n");
+        SplittableRandom random = new SplittableRandom(3);
+        for (int i = 0; i < 5000; i++) {
+            text.append("a,")
+                    .append(i)
+                    .append(',')
+                    .append(random.nextInt(1 << 20))
+                    .append(",0,")
+                    .append(i)
+                    .append('\n');
+        }
+        byte[] whole = gzip(text.toString());
+        AcceleratorException error =
+                assertThrows(AcceleratorException.class, () -> read(Arrays.copyOf(whole, whole.length / 2)));
+        assertTrue(error.getMessage().contains("cut off or damaged"), error.getMessage());
+    }
+
+    @Test
+    void binaryRubbishIsRefusedWhateverItIs() {
+        SplittableRandom random = new SplittableRandom(5);
+        for (int i = 0; i < 300; i++) {
+            byte[] bytes = new byte[1 + random.nextInt(5000)];
+            random.nextBytes(bytes);
+            if (i % 3 == 0 && bytes.length > 2) {
+                bytes[0] = 0x1f;
+                bytes[1] = (byte) 0x8b;
+            }
+            AcceleratorException error = assertThrows(AcceleratorException.class, () -> read(bytes), "seed 5");
+            assertEquals(ErrorCode.BAD_DOCUMENT, error.code());
+            assertTrue(error.getMessage().length() < 600, error.getMessage());
+        }
+    }
+
+    @Test
+    void aMissingFileAndAFolderAreNamed(@TempDir Path folder) {
+        assertEquals(
+                ErrorCode.NOT_FOUND,
+                assertThrows(AcceleratorException.class, () -> TraceReader.read(folder.resolve("none.csv")))
+                        .code());
+        assertTrue(assertThrows(AcceleratorException.class, () -> TraceReader.read(folder))
+                .getMessage()
+                .contains("is a folder"));
+    }
+}
