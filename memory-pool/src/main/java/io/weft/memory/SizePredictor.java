@@ -21,6 +21,9 @@ public final class SizePredictor {
     private long right;
     private long predicted;
 
+    /** A predictor that knows nothing yet. */
+    public SizePredictor() {}
+
     /** The size expected next, 0 when nothing is known. */
     public long predict() {
         return predicted;

@@ -49,7 +49,7 @@ class CopyBatcherTest {
         try (Buffer target = device.allocate(4096);
                 CopyBatcher batcher = new CopyBatcher(stream, 8192)) {
             for (int i = 0; i < 16; i++) {
-                batcher.add(target, i * 5, MemorySegment.ofArray(new byte[] {1, 2, 3, 4, (byte) i}));
+                batcher.add(target, i * 5L, MemorySegment.ofArray(new byte[] {1, 2, 3, 4, (byte) i}));
             }
             batcher.flush();
             assertEquals(2, ((FakePlatform.FakeStream) stream.driver()).issued, "one transfer, one copy");

@@ -112,7 +112,7 @@ class DevicePoolTest {
             pool.trim();
             Set<Long> seen = new HashSet<>();
             List<Buffer> many = new ArrayList<>();
-            for (int i = 0; i < 200 && bytes < MB || i < 2; i++) {
+            for (int i = 0; i < (bytes < MB ? 200 : 2); i++) {
                 Buffer more = pool.allocate(bytes, a);
                 seen.add(more.address());
                 many.add(more);

@@ -289,7 +289,7 @@ class PoolCoreTest {
         SplittableRandom random = new SplittableRandom(72);
         long afterWarmUp = 0;
         for (int iteration = 0; iteration < 600; iteration++) {
-            long length = 100 + random.nextInt(iteration < 60 ? 400 : 380);
+            long length = 100L + random.nextInt(iteration < 60 ? 400 : 380);
             long[] at = new long[40];
             for (int layer = 0; layer < at.length; layer++) {
                 at[layer] = core.allocate(length * (16 + layer % 5) * 512, 0);

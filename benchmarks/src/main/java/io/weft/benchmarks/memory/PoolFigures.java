@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.benchmarks.memory;
 
+import com.sun.management.ThreadMXBean;
 import io.weft.memory.LayoutProblem;
 import io.weft.memory.PoolCore;
 import io.weft.memory.PoolOptions;
@@ -17,14 +18,16 @@ import io.weft.memory.replay.ReplayTarget;
 import io.weft.memory.replay.Trace;
 import io.weft.memory.replay.TraceReader;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The pool's figures beside its rivals', as one table: {@code replay FILE...}, {@code pressure FILE...}, {@code plan FILE...} and {@code soak}. Times are this
+ * The pool's figures beside its rivals', as one table: {@code replay FILE...}, {@code pressure FILE...}, {@code plan FILE...}, {@code pairs} and {@code soak}. Times are this
  * machine's.
  */
 public final class PoolFigures {
@@ -35,7 +38,7 @@ public final class PoolFigures {
     /** Prints the figures asked for. */
     public static void main(String[] arguments) throws IOException {
         if (arguments.length == 0) {
-            System.out.println("usage: PoolFigures replay FILE... | pressure FILE... | plan FILE... | soak");
+            System.out.println("usage: PoolFigures replay FILE... | pressure FILE... | plan FILE... | pairs | soak");
             return;
         }
         List<String> files = List.of(arguments).subList(1, arguments.length);
@@ -47,9 +50,16 @@ public final class PoolFigures {
                     plan(Path.of(file));
                 }
             }
+            case "pairs" -> {
+                for (SizeMix mix : SizeMix.values()) {
+                    pairs(mix, 1);
+                    pairs(mix, 2);
+                }
+            }
             case "soak" -> soak();
             default ->
-                System.out.println("unknown figure '" + arguments[0] + "'; accepted are replay, pressure, plan, soak");
+                System.out.println(
+                        "unknown figure '" + arguments[0] + "'; accepted are replay, pressure, plan, pairs, soak");
         }
     }
 
@@ -141,6 +151,64 @@ public final class PoolFigures {
                 plan.nodes(),
                 (System.nanoTime() - start) / 1e9,
                 problem.faultOf(plan.offsets(), plan.height()) == null ? "valid" : "WRONG");
+    }
+
+    /** One free and one allocation of a random live block; processor time of the thread, so that a busy machine does not count, and Java bytes. */
+    private static void pairs(SizeMix mix, int threads) {
+        PoolCore core = new PoolCore(new CountedPages(NO_LIMIT, true), StreamOrder.immediate(), PoolOptions.defaults());
+        double[] nanos = new double[threads];
+        double[] garbage = new double[threads];
+        List<Thread> running = new ArrayList<>();
+        for (int number = 0; number < threads; number++) {
+            int stream = number;
+            running.add(Thread.ofPlatform().start(() -> {
+                SplittableRandom random = new SplittableRandom(42 + stream);
+                int draws = 1 << 16;
+                long[] sizes = new long[draws];
+                int[] slots = new int[draws];
+                for (int i = 0; i < draws; i++) {
+                    sizes[i] = mix.draw(random);
+                    slots[i] = random.nextInt(mix.slots());
+                }
+                long[] addresses = new long[mix.slots()];
+                for (int i = 0; i < addresses.length; i++) {
+                    addresses[i] = core.allocate(mix.draw(random), stream);
+                }
+                ThreadMXBean clock = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+                double[] passes = new double[31];
+                long allocatedBefore = 0;
+                for (int pass = 0; pass < 61; pass++) {
+                    if (pass == 30) {
+                        allocatedBefore = clock.getCurrentThreadAllocatedBytes();
+                    }
+                    long start = clock.getCurrentThreadCpuTime();
+                    for (int i = 0; i < draws; i++) {
+                        int slot = slots[i];
+                        core.free(addresses[slot], stream);
+                        addresses[slot] = core.allocate(sizes[i], stream);
+                    }
+                    if (pass >= 30) {
+                        passes[pass - 30] = (double) (clock.getCurrentThreadCpuTime() - start) / draws;
+                    }
+                }
+                garbage[stream] = (double) (clock.getCurrentThreadAllocatedBytes() - allocatedBefore) / (31L * draws);
+                Arrays.sort(passes);
+                nanos[stream] = passes[passes.length / 2];
+            }));
+        }
+        for (Thread thread : running) {
+            try {
+                thread.join();
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        System.out.printf(
+                "%-9s %d threads  %6.1f ns of processor time a pair  %.4f Java bytes a pair%n",
+                mix,
+                threads,
+                Arrays.stream(nanos).max().orElse(0),
+                Arrays.stream(garbage).max().orElse(0));
     }
 
     /** 72 hours of iterations of half a second each in virtual time, whose sequence length drifts. */

@@ -133,9 +133,13 @@ public class PoolPairBenchmark {
     }
 
     private static final Linker LINKER = Linker.nativeLinker();
+
+    @SuppressWarnings("restricted")
     private static final MethodHandle MALLOC = LINKER.downcallHandle(
             LINKER.defaultLookup().find("malloc").orElseThrow(),
             FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+
+    @SuppressWarnings("restricted")
     private static final MethodHandle FREE = LINKER.downcallHandle(
             LINKER.defaultLookup().find("free").orElseThrow(), FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
 
