@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.scheduler;
 
+import io.weft.api.ElementType;
 import io.weft.api.Platform;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
@@ -15,9 +16,10 @@ import java.util.Optional;
  *   <li>Serial when chunks would fall under 1 MB (a copy of 1 MB spends 21 % of its time on not copying, one of 2 MB 11 %; MI300X, AMD-DMA-Latte PERFORMANCE.md), when OTB is below the machine's balance (pieces of a
  *       memory-bound GEMM read the weight again), or when the predicted gain is below the noise.
  *   <li>Cover-merge when the own block's GEMM takes longer than the communication: nothing else decomposes less.
- *   <li>M below K: uniform-fused-2D, which keeps M whole.
- *   <li>Otherwise by size, OTB x MT, which is the number of operations: small where 1/P of the rows fills less than one wave of tiles over the compute units: uniform-fused-1D, the largest pieces; large where
- *       even 1/P^2 of the rows fills a wave: hetero-unfused-1D, which copies nothing twice; hetero-fused-1D between.
+ *   <li>M below K where A is gathered, and K long enough to pay for the accumulator: uniform-fused-2D, which keeps M whole. Where the product travels, slabs are cut along N instead, which costs neither an accumulator nor local
+ *       copies: uniform-fused-2D whenever slabs are wide enough.
+ *   <li>Otherwise by size, OTB x MT, which is the number of operations, seen as waves of tiles over the compute units: large where the pieces of a few streams fill a wave: hetero-unfused-1D, which copies nothing twice; small where
+ *       not even 1/P of the rows does: uniform-fused-1D, the largest pieces; hetero-fused-1D between.
  * </ol>
  *
  * <p>Figures of the choice are added from the platform's model where it has one; they do not take part in the choice.
@@ -28,6 +30,12 @@ public final class HeuristicSelector implements Selector {
     private static final double NOISE = 0.03;
     private static final int UNFUSED_STREAMS = 4;
     private static final double COVER_STEPS = 8;
+    /** Columns from which a slab of the product is as good to multiply as the whole: two of the largest tiles. */
+    private static final double WIDE_SLAB = 512;
+    /**
+     * K over chunks times balance from which reading and writing the fp32 accumulator once a step costs under a tenth of the GEMM: 8 M N bytes a step against 2 M N K operations, 4 chunks balance / K &lt; 0.1.
+     */
+    private static final double ACCUMULATOR_SHARE = 40;
 
     private final MachineFacts facts;
     private final Optional<PerformanceModel> model;
@@ -84,7 +92,7 @@ public final class HeuristicSelector implements Selector {
 
     private double gemmNanos(OverlapProblem problem) {
         return facts.gemmNanos(
-                (double) problem.largestRows(), problem.n(), (double) problem.k(), problem.elementType());
+                1, (double) problem.largestRows(), (double) problem.n(), (double) problem.k(), problem.elementType());
     }
 
     private double commNanos(OverlapProblem problem, int chunks) {
@@ -129,8 +137,8 @@ public final class HeuristicSelector implements Selector {
             Schedule merge =
                     Schedule.of(Schedule.Kind.COVER_MERGE).withEngine(engine).withCover(cover);
             // Two pieces where the own block lies at an end and three elsewhere; the communication is hidden.
-            double pieces = facts.gemmNanos(m / ranks * cover, problem.n(), k, problem.elementType())
-                    + facts.gemmNanos(m - m / ranks * cover, problem.n(), k, problem.elementType());
+            double pieces = facts.gemmNanos(1, m / ranks * cover, n, k, problem.elementType())
+                    + facts.gemmNanos(1, m - m / ranks * cover, n, k, problem.elementType());
             return weigh(
                     merge,
                     Schedule.of(Schedule.Kind.HETERO_FUSED_1D)
@@ -153,37 +161,55 @@ public final class HeuristicSelector implements Selector {
                             CandidateSpace.chunkBytes(problem, 2) / 1e6,
                             sizes));
         }
-        double stepWaves = facts.waves(m / ranks, problem.n());
-        double pieceWaves = facts.waves(m / ranks / ranks, problem.n());
+        double stepWaves = facts.waves(m / ranks, n);
+        int fine = chunks;
+        while (fine > 2 && UNFUSED_STREAMS * facts.waves(m / ranks / fine, n) < 1) {
+            fine = fine > 4 ? 4 : 2;
+        }
+        double pieceWaves = UNFUSED_STREAMS * facts.waves(m / ranks / fine, n);
         Schedule.Kind kind;
         String why;
-        if (m < k) {
+        if (!problem.pattern().gathers() && n / chunks >= WIDE_SLAB) {
             kind = Schedule.Kind.UNIFORM_FUSED_2D;
-            why = String.format(Locale.ROOT, "M %.0f is below K %.0f, and slabs of K keep M whole", m, k);
+            why = String.format(
+                    Locale.ROOT,
+                    "slabs of %.0f columns of the product keep M whole and need no local copies",
+                    n / chunks);
+        } else if (problem.pattern().gathers() && m < k && k > ACCUMULATOR_SHARE * chunks * balance) {
+            kind = Schedule.Kind.UNIFORM_FUSED_2D;
+            why = String.format(
+                    Locale.ROOT,
+                    "M %.0f is below K %.0f, slabs of K keep M whole, and K is long enough to pay for the accumulator",
+                    m,
+                    k);
+        } else if (pieceWaves >= 1) {
+            chunks = fine;
+            kind = Schedule.Kind.HETERO_UNFUSED_1D;
+            why = String.format(
+                    Locale.ROOT,
+                    "large: %d pieces of 1/%d of the rows fill %.1f waves of tiles",
+                    UNFUSED_STREAMS,
+                    ranks * chunks,
+                    pieceWaves);
         } else if (stepWaves < 1) {
             kind = Schedule.Kind.UNIFORM_FUSED_1D;
             why = String.format(Locale.ROOT, "small: 1/%d of the rows fills %.2f waves of tiles", ranks, stepWaves);
-        } else if (pieceWaves >= 1) {
-            kind = Schedule.Kind.HETERO_UNFUSED_1D;
-            why = String.format(
-                    Locale.ROOT, "large: even 1/%d of the rows fills %.1f waves of tiles", ranks * ranks, pieceWaves);
         } else {
             kind = Schedule.Kind.HETERO_FUSED_1D;
             why = String.format(
                     Locale.ROOT,
-                    "between: 1/%d of the rows fills %.1f waves of tiles, 1/%d fills %.2f",
+                    "between: 1/%d of the rows fills %.1f waves of tiles, %d pieces of 1/%d fill %.2f",
                     ranks,
                     stepWaves,
-                    ranks * ranks,
+                    UNFUSED_STREAMS,
+                    ranks * fine,
                     pieceWaves);
         }
         Schedule choice = Schedule.of(kind)
                 .withEngine(engine)
                 .withChunks(chunks)
                 .withStreams(kind == Schedule.Kind.HETERO_UNFUSED_1D ? UNFUSED_STREAMS : 1);
-        boolean twoD = kind == Schedule.Kind.UNIFORM_FUSED_2D;
-        double pieces = chunks
-                * facts.gemmNanos(twoD ? m : m / chunks, problem.n(), twoD ? k / chunks : k, problem.elementType());
+        double pieces = pieces(problem, kind, chunks, m);
         // What cannot overlap: the first step's communication, or the last GEMM.
         double longer = Math.max(pieces, commNanos(problem, chunks));
         double exposed = Math.min(pieces, comm) / chunks;
@@ -196,6 +222,29 @@ public final class HeuristicSelector implements Selector {
                 kind + ": " + why + "; " + sizes);
     }
 
+    /** All GEMMs of a chunked schedule on one device, ns. */
+    private double pieces(OverlapProblem problem, Schedule.Kind kind, int chunks, double m) {
+        int ranks = problem.ranks();
+        double n = problem.n();
+        double k = problem.k();
+        ElementType type = problem.elementType();
+        return switch (kind) {
+            case UNIFORM_FUSED_2D ->
+                problem.pattern().gathers()
+                        ? chunks * facts.gemmNanos(1, m, n, k / chunks, type)
+                        : chunks * facts.gemmNanos(1, m, n / chunks, k, type);
+            case UNIFORM_FUSED_1D -> chunks * facts.gemmNanos(1, m / chunks, n, k, type);
+            case HETERO_UNFUSED_1D -> {
+                double remote = (double) chunks * (ranks - 1);
+                yield facts.gemmNanos(1, m / ranks, n, k, type)
+                        + remote * facts.pieceNanos(UNFUSED_STREAMS, m / ranks / chunks, n, k, type);
+            }
+            default ->
+                facts.gemmNanos(1, m / ranks, n, k, type)
+                        + chunks * facts.gemmNanos(1, m * (ranks - 1) / ranks / chunks, n, k, type);
+        };
+    }
+
     private static int chunks(OverlapProblem problem) {
         for (int chunks : new int[] {problem.ranks(), 4, 2}) {
             if (chunks <= problem.ranks() && CandidateSpace.chunkBytes(problem, chunks) >= GOOD_CHUNK) {
@@ -205,11 +254,14 @@ public final class HeuristicSelector implements Selector {
         return CandidateSpace.chunkBytes(problem, 2) >= SMALLEST_CHUNK ? 2 : 1;
     }
 
-    private static Verdict serial(Schedule second, String reason) {
-        return new Verdict(Schedule.serial(), second, 1, reason);
+    /** Serial by direct copies where there are copy engines: no collective beats one copy for each pair side by side. */
+    private Verdict serial(Schedule second, String reason) {
+        Schedule serial =
+                facts.copyEngines() ? Schedule.serial().withEngine(TransferEngine.COPY_ENGINE) : Schedule.serial();
+        return new Verdict(serial, second, 1, reason);
     }
 
-    private static Verdict weigh(Schedule choice, Schedule second, double gain, String reason) {
+    private Verdict weigh(Schedule choice, Schedule second, double gain, String reason) {
         if (gain < 1 + NOISE) {
             return serial(
                     choice,

@@ -14,8 +14,11 @@ final class MachineFacts {
     /** What large GEMMs reach of the dense peak: 0.79 on an H200 (786 of 989 TFLOP/s bf16), 0.46 to 0.6 on an MI300X; between them. */
     private static final double ATTAINED = 0.7;
 
-    /** Rows and columns of a GEMM tile on current devices. */
-    private static final long TILE = 256;
+    /** Rows and columns of the GEMM tiles that libraries choose from. */
+    private static final long[] TILES = {256, 128, 64};
+
+    /** What each tile reaches of the largest one's rate: small tiles read operands more often. */
+    private static final double[] TILE_RATE = {1, 0.9, 0.7};
 
     /** From the command's start to the first byte by a copy engine: 2 us submission (ROCm/iris, derive_params_copy_engine.py). */
     private static final double COPY_SETUP_NANOS = 2000;
@@ -62,20 +65,45 @@ final class MachineFacts {
         return peak * ATTAINED;
     }
 
-    /** Waves of tiles over the compute units, not rounded. */
-    double waves(double rows, long columns) {
-        double tiles = Math.ceil(rows / TILE) * Math.ceil((double) columns / TILE);
-        return tiles / Math.max(1, device.computeUnits());
+    /** Waves of the smallest tiles over the compute units, not rounded: below 1, no choice of tile fills the device. */
+    double waves(double rows, double columns) {
+        return tiles(rows, columns, TILES[TILES.length - 1]) / Math.max(1, device.computeUnits());
     }
 
-    /** A GEMM of this size alone, ns: whole waves of tiles against the memory's roof. */
-    double gemmNanos(double rows, long columns, double depth, ElementType type) {
-        if (rows <= 0) {
+    private static double tiles(double rows, double columns, long tile) {
+        return Math.ceil(rows / tile) * Math.ceil(columns / tile);
+    }
+
+    /** One of many equal GEMMs that follow one another on several streams, ns: the others fill what a wave leaves free, and the launch is hidden behind them. */
+    double pieceNanos(int streams, double rows, double columns, double depth, ElementType type) {
+        double units = Math.max(1, device.computeUnits());
+        double compute = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < TILES.length; i++) {
+            double waves = Math.max(tiles(rows, columns, TILES[i]) / units, 1.0 / streams);
+            double perWave = 2.0 * TILES[i] * TILES[i] * depth * units / (flops(type) * TILE_RATE[i]);
+            compute = Math.min(compute, waves * perWave);
+        }
+        double bytes = (rows * depth + depth * columns + rows * columns) * type.bytes();
+        return LAUNCH_NANOS / streams + 1e9 * Math.max(compute, bytes / device.memoryBandwidth());
+    }
+
+    /**
+     * GEMMs of this size, side by side on as many streams, ns: whole waves of the best tile against the memory's roof.
+     *
+     * @param together how many run at once
+     */
+    double gemmNanos(int together, double rows, double columns, double depth, ElementType type) {
+        if (rows <= 0 || columns <= 0) {
             return 0;
         }
-        double perWave = 2.0 * TILE * TILE * depth * Math.max(1, device.computeUnits()) / flops(type);
-        double compute = Math.ceil(waves(rows, columns)) * perWave;
-        double bytes = (rows * depth + depth * columns + rows * columns) * type.bytes();
+        double units = Math.max(1, device.computeUnits());
+        double compute = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < TILES.length; i++) {
+            double waves = Math.ceil(together * tiles(rows, columns, TILES[i]) / units);
+            double perWave = 2.0 * TILES[i] * TILES[i] * depth * units / (flops(type) * TILE_RATE[i]);
+            compute = Math.min(compute, waves * perWave);
+        }
+        double bytes = together * (rows * depth + depth * columns + rows * columns) * type.bytes();
         return LAUNCH_NANOS + 1e9 * Math.max(compute, bytes / device.memoryBandwidth());
     }
 

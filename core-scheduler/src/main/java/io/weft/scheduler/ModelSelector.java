@@ -151,16 +151,13 @@ public final class ModelSelector implements Selector {
             return "one rank has nothing to communicate";
         }
         if (best.schedule().equals(Schedule.serial())) {
+            Optional<Selection.Candidate> other = fastest.equals(best) ? next : Optional.of(fastest);
             return String.format(
                     Locale.ROOT,
-                    "the best of the others, %s, gains %.1f %% over serial, below the noise of %.0f %%: communication takes %.1f us beside %.1f us of GEMM",
-                    describe(fastest == best ? next : Optional.of(fastest)),
-                    100
-                            * ((fastest == best
-                                            ? next.map(Selection.Candidate::speedup)
-                                                    .orElse(1.0)
-                                            : fastest.speedup())
-                                    - 1),
+                    "the best of the others, %s, gains %.1f %% over serial, below the noise of %.0f %%: communication"
+                            + " takes %.1f us beside %.1f us of GEMM",
+                    describe(other),
+                    100 * (other.map(Selection.Candidate::speedup).orElse(1.0) - 1),
                     100 * NOISE,
                     metrics.commUs(),
                     metrics.gemmUs());

@@ -62,8 +62,10 @@ class LoweringTest {
         problems.add(OverlapProblem.of(pattern, 1, 1, 1, ElementType.FP8_E4M3, 4));
         problems.add(OverlapProblem.of(pattern, 5, 3, 2, ElementType.FP32, 8));
         if (pattern.exchanges()) {
-            problems.add(OverlapProblem.of(pattern, 31, 3, 4, ElementType.BF16, 3).withSkew(2));
-            problems.add(OverlapProblem.of(pattern, 40, 3, 4, ElementType.BF16, 4).withSkew(0.7));
+            problems.add(
+                    OverlapProblem.of(pattern, 31, 3, 4, ElementType.BF16, 3).withSkew(2));
+            problems.add(
+                    OverlapProblem.of(pattern, 40, 3, 4, ElementType.BF16, 4).withSkew(0.7));
         }
         return problems;
     }

@@ -53,7 +53,8 @@ class OverlapMetricsTest {
         assertEquals((GEMM + 2 * 1000) / GEMM - 1, hetero.dilGemm(), 1e-9);
         // Two chunks instead of one copy: one more set-up.
         assertEquals((8192 + 2000) / (8192.0 + 1000) - 1, hetero.dilComm(), 1e-9);
-        // 9192 ns of own GEMM cover the first chunk (5096) and all but 1000 of the second (10192), behind which runs the first chunk's GEMM.
+        // 9192 ns of own GEMM cover the first chunk (5096) and all but 1000 of the second (10192), behind which runs
+        // the first chunk's GEMM.
         double us = (9192 + 5096 + 5096) / 1e3;
         assertEquals(us, hetero.us(), 1e-9);
         double speedup = (GEMM + COMM) / 1e3 / us;
@@ -103,8 +104,15 @@ class OverlapMetricsTest {
         OverlapMetrics metrics = OverlapMetrics.of(
                 lowered, free.estimate(lowered.graph(), ISSUE, PerformanceModel.Detail.SUMMARY), free, ISSUE);
         for (double value : new double[] {
-            metrics.speedup(), metrics.idealSpeedup(), metrics.shareOfIdeal(), metrics.exposedCommShare(),
-            metrics.dilGemm(), metrics.dilComm(), metrics.cilGemm(), metrics.cilComm(), metrics.copyEngineUse()
+            metrics.speedup(),
+            metrics.idealSpeedup(),
+            metrics.shareOfIdeal(),
+            metrics.exposedCommShare(),
+            metrics.dilGemm(),
+            metrics.dilComm(),
+            metrics.cilGemm(),
+            metrics.cilComm(),
+            metrics.copyEngineUse()
         }) {
             assertTrue(Double.isFinite(value), metrics::toString);
         }

@@ -28,8 +28,7 @@ class SelectorTest {
         for (double gbPerSecond : new double[] {0.1, 1000}) {
             ModelSelector selector = selector(new LaneModel(1e-3, gbPerSecond, 2000));
             for (long m : new long[] {1, 1000, 8192}) {
-                Selection selection =
-                        selector.select(OverlapProblem.of(pattern, m, 512, 512, ElementType.BF16, 4));
+                Selection selection = selector.select(OverlapProblem.of(pattern, m, 512, 512, ElementType.BF16, 4));
                 Selection.Candidate chosen = selection.candidates().stream()
                         .filter(c -> c.schedule().equals(selection.choice()))
                         .findFirst()
@@ -52,7 +51,10 @@ class SelectorTest {
         }
         assertEquals(
                 candidates.size(),
-                new HashSet<>(candidates.stream().map(Selection.Candidate::schedule).toList()).size());
+                new HashSet<>(candidates.stream()
+                                .map(Selection.Candidate::schedule)
+                                .toList())
+                        .size());
     }
 
     @Test

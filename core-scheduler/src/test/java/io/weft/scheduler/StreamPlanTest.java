@@ -50,8 +50,8 @@ class StreamPlanTest {
     @Test
     void loweredSchedulesHaveOneEventForEachNodeThatAnotherLaneWaitsFor() {
         OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 1024, 64, 64, ElementType.BF16, 8);
-        CommandGraph graph =
-                Lowering.lower(problem, Schedule.parse("hetero-unfused-1d/chunks=8")).graph();
+        CommandGraph graph = Lowering.lower(problem, Schedule.parse("hetero-unfused-1d/chunks=8"))
+                .graph();
         StreamPlan plan = new StreamPlan(graph);
         assertEquals(8 * (1 + 7), plan.queues.length);
         assertEquals(8 * 7 * 8, plan.events, "one for each copy");
@@ -60,11 +60,11 @@ class StreamPlanTest {
     @Test
     void aQueueTouchesThePeersItCopiesTo() {
         OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 64, 8, 8, ElementType.BF16, 3);
-        StreamPlan plan =
-                new StreamPlan(Lowering.lower(problem, Schedule.parse("cover-merge")).graph());
+        StreamPlan plan = new StreamPlan(
+                Lowering.lower(problem, Schedule.parse("cover-merge")).graph());
         for (int queue = 0; queue < plan.queues.length; queue++) {
-            boolean sends = plan.graph.command(plan.lastOf[queue]) instanceof Command.Copy copy
-                    && Traffic.isTransfer(copy);
+            boolean sends =
+                    plan.graph.command(plan.lastOf[queue]) instanceof Command.Copy copy && Traffic.isTransfer(copy);
             assertEquals(sends ? 2 : 1, plan.touches[queue].length);
         }
     }
