@@ -181,8 +181,8 @@ public final class MachineReader {
         long numa = device.whole("numa_node", -1, 1024, -1);
         String name = device.text("name");
         String architecture = device.text("architecture");
-        Fp8Encoding fp8 =
-                Fp8Encoding.valueOf(device.choice("fp8", "ocp", "fnuz", "both", "none").toUpperCase(Locale.ROOT));
+        Fp8Encoding fp8 = Fp8Encoding.valueOf(
+                device.choice("fp8", "ocp", "fnuz", "both", "none").toUpperCase(Locale.ROOT));
         List<String> busIds = busIds(device, count);
         Map<String, String> extra = new LinkedHashMap<>();
         if (device.has("extra")) {

@@ -2,6 +2,7 @@
 package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Set;
@@ -11,12 +12,13 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Where a host thread waits in real time because only another thread can help: when virtual time can go no further, the missing part may be about to be issued.
  *
- * <p>It waits no longer than it makes sense. When no other thread that has ever used the platform can run, a short grace is enough (for one that was just started
- * and has not come to its first call); otherwise the wait ends when nobody has issued anything for the whole time limit. Used under the platform's lock.
+ * <p>It waits no longer than it makes sense. When no other thread of the application can run, a short grace is enough (for one that is just being started);
+ * otherwise the wait ends when nobody has issued anything for the whole time limit. Used under the platform's lock.
  */
 final class Rendezvous {
     /** Long enough for a thread to start on a busy machine, short enough for a person. */
@@ -112,21 +114,44 @@ final class Rendezvous {
         return othersCanRun() ? limitMillis : Math.min(GRACE_MILLIS, limitMillis);
     }
 
+    /** Whether a thread that may be about to issue something is able to: one that has used the platform, or any of the application's own. */
     private boolean othersCanRun() {
         Iterator<Thread> known = threads.iterator();
         boolean some = false;
         while (known.hasNext()) {
             Thread thread = known.next();
-            if (!thread.isAlive()) {
+            if (thread.isAlive()) {
+                some |= canRun(thread);
+            } else {
                 known.remove();
-            } else if (thread != Thread.currentThread()) {
-                // A thread that waits, for this lock or for anything else, cannot help unless somebody wakes it.
-                some |= switch (thread.getState()) {
-                    case RUNNABLE, TIMED_WAITING, BLOCKED -> !lock.hasQueuedThread(thread) && !waiting.contains(thread);
-                    default -> false;
-                };
             }
         }
-        return some;
+        return some || applicationThreads().anyMatch(this::canRun);
+    }
+
+    private boolean canRun(Thread thread) {
+        if (thread == Thread.currentThread() || waiting.contains(thread) || lock.hasQueuedThread(thread)) {
+            return false;
+        }
+        return switch (thread.getState()) {
+            case RUNNABLE, TIMED_WAITING, BLOCKED -> true;
+            // One that waits without a limit, for this lock or for anything else, cannot help unless somebody wakes it.
+            case WAITING, NEW, TERMINATED -> false;
+        };
+    }
+
+    /** Threads that keep the process alive; those of the JVM and of libraries are daemons. */
+    private static Stream<Thread> applicationThreads() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group != null && group.getParent() != null) {
+            group = group.getParent();
+        }
+        if (group == null) {
+            return Stream.empty(); // The current thread is ending.
+        }
+        Thread[] all = new Thread[2 * group.activeCount() + 16];
+        int count = group.enumerate(all, true);
+        return Arrays.stream(all, 0, count)
+                .filter(thread -> !thread.isDaemon() && !thread.getName().equals("DestroyJavaVM"));
     }
 }

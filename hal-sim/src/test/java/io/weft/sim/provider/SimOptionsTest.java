@@ -10,7 +10,12 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.sim.machine.MachineCatalog;
 import io.weft.spi.Target;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -77,6 +82,18 @@ class SimOptionsTest {
     }
 
     @Test
+    void aMachineOfOnesOwnIsOpenedByItsFile(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("mine.yaml");
+        Files.writeString(file, MachineCatalog.text("ring-4").replace("ring-4", "mine"));
+        try (Platform platform = Sim.open("sim:file=" + file + "?mode=timing")) {
+            assertEquals("mine", platform.properties().machine());
+            assertEquals(4, platform.devices().size());
+        }
+        Sim.refused(
+                ErrorCode.BAD_DOCUMENT, () -> Sim.open("sim:file=" + folder.resolve("missing.yaml")), "missing.yaml");
+    }
+
+    @Test
     void fewerDevicesThanTheMachineHasMayBeUsed() {
         try (Platform platform = Sim.open("sim:mesh-8?devices=3")) {
             assertEquals(3, platform.devices().size());
@@ -92,7 +109,7 @@ class SimOptionsTest {
             assertFalse(timing.has(Capability.STORAGE));
             Sim.refused(
                     ErrorCode.UNSUPPORTED,
-                    () -> timing.device(0).allocate(64).write(0, java.lang.foreign.MemorySegment.ofArray(new byte[4])));
+                    () -> timing.device(0).allocate(64).write(0, MemorySegment.ofArray(new byte[4])));
         }
     }
 }
