@@ -192,7 +192,7 @@ final class Reference {
                 for (long i = 0; i < gemm.k(); i++) {
                     double x = a[at(gemm.a(), row, i)];
                     double y = b[at(gemm.b(), i, column)];
-                    sum += (float) x * (float) y;
+                    sum += ((float) x) * ((float) y);
                     whole += ((long) x) * ((long) y);
                 }
                 int index = at(gemm.c(), row, column);
