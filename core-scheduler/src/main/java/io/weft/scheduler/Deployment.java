@@ -33,6 +33,9 @@ public record Deployment(
                     "tensor parallel " + tensorParallel + " and expert parallel " + expertParallel
                             + " must be at least 1");
         }
+        if (!(expertSkew >= 0) || Double.isInfinite(expertSkew)) {
+            throw AcceleratorException.invalid("deployment", "skew " + expertSkew + " must be a number of at least 0");
+        }
     }
 
     /** Tensor and sequence parallel, no expert parallel, even load. */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Unusable input gets one line that names what is wrong and what would be accepted, exit code 2, and nothing on standard output. */
+class BadInputTest {
+    private static final String PLAN = "plan --on sim:mesh-8 --model llama-3-8b --tokens 1024 --tp 8";
+    private static final String RUN = "run --on sim:mesh-8 --pattern all-gather-gemm --m 64 --n 8 --k 8";
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "plan --on sim:mesh-8 --model no/such/config.json --tokens 1|no/such/config.json",
+                "plan --on sim:mesh-8 --model llama-9-9b --tokens 1|did you mean",
+                "plan --on sim:mesh-8 --tokens 1|--model",
+                "plan --on sim:mesh-9 --model llama-3-8b --tokens 1|mesh-8",
+                "plan --on simulator:mesh-8 --model llama-3-8b --tokens 1|sim:mesh-8",
+                "plan --on mesh-8 --model llama-3-8b --tokens 1|provider:target",
+                "plan --on sim:mesh-8?mood=fast --model llama-3-8b --tokens 1|mood",
+                "plan --on sim:mesh-8?mode=fast --model llama-3-8b --tokens 1|timing",
+                "plan --on sim:file=no/such/machine.yaml --model llama-3-8b --tokens 1|no/such/machine.yaml",
+            })
+    void whatDoesNotExistIsNamedWithWhatDoes(String line, String word) {
+        unusable(line, word);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--tokens 0|tokens",
+                "--tokens -5|-5",
+                "--tokens many|many",
+                "--tokens 99999999999999999999|--tokens",
+                "--tp 3|1, 2, 4, 8",
+                "--tp 0|tensor parallel 0",
+                "--tp 16|16",
+                "--ep 2|no experts",
+                "--dtype fp7|bf16",
+                "--dtype int32|int32",
+                "--select best|heuristic",
+                "--skew -1|skew",
+                "--jsn|--json",
+                "-D plan.selekt=model|plan.select",
+                "-D plan.select=best|heuristic",
+                "-D plan.threads=-1|plan.threads",
+            })
+    void aPlanOptionThatMakesNoSenseIsRefused(String options, String word) {
+        List<String> arguments = new ArrayList<>(List.of(PLAN.split(" ", -1)));
+        String name = options.split(" ", -1)[0];
+        int given = arguments.indexOf(name);
+        if (given >= 0 && !name.equals("-D")) {
+            arguments.subList(given, given + 2).clear();
+        }
+        arguments.addAll(List.of(options.split(" ", -1)));
+        unusable(String.join(" ", arguments), word);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--m 0|M 0",
+                "--n -1|-1",
+                "--m 9223372036854775807|2^62",
+                "--m 100000000000 --n 100000 --k 8|memory",
+                "--ranks 0|ranks",
+                "--ranks 9|8",
+                "--pattern all-gather|all-gather-gemm",
+                "--schedule fastest|hetero-fused-1d",
+                "--schedule hetero-fused-1d/chunk=2|chunk",
+                "--chunks 0|chunks",
+                "--skew 0.5|skew",
+                "--on sim:mesh-8?mode=timing --verify|data",
+            })
+    void aRunOptionThatMakesNoSenseIsRefused(String options, String word) {
+        List<String> arguments = new ArrayList<>(List.of(RUN.split(" ", -1)));
+        String[] more = options.split(" ", -1);
+        for (String option : more) {
+            int given = arguments.indexOf(option);
+            if (option.startsWith("--") && given >= 0) {
+                arguments.subList(given, given + 2).clear();
+            }
+        }
+        arguments.addAll(List.of(more));
+        unusable(String.join(" ", arguments), word);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"model_type\": \"llama\", \"hidden_size\": 40|config.json:1:",
+                "{\"model_type\": \"llama\", \"hidden_size\": \"big\"}|hidden_size",
+                "{\"model_type\": \"llama\", \"hidden_size\": -4096}|hidden_size",
+                "[1, 2]|object",
+                "{\"model_type\": \"sundial\"}|hidden_size",
+                "{}|hidden_size",
+                "not json at all|config.json:1:1",
+            })
+    void aModelFileThatCannotBeUsedIsNamedWithThePlace(String content, String word) throws IOException {
+        Path file = Files.writeString(folder.resolve("config.json"), content);
+        String line = "plan --on sim:mesh-8 --tokens 1024 --model " + file;
+        unusable(line, word);
+        unusable(line, "config.json");
+    }
+
+    @Test
+    void emptyBinaryAndUnreadableModelFilesAreRefused() throws IOException {
+        Path empty = Files.writeString(folder.resolve("empty.json"), "");
+        unusable("plan --on sim:mesh-8 --tokens 1 --model " + empty, "empty.json");
+        Path binary = Files.write(folder.resolve("binary.json"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 1, 2});
+        unusable("plan --on sim:mesh-8 --tokens 1 --model " + binary, "binary.json");
+        unusable("plan --on sim:mesh-8 --tokens 1 --model " + folder, "directory");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "machine: [",
+                "machine: x\nplugin: y\n",
+                "",
+                "- 1\n- 2\n",
+                "machine: x\ndevices:\n  - count: -1\n",
+                "machine: x\ndevices: 7\n"
+            })
+    void aBrokenMachineDocumentIsNamedWithThePlace(String content) throws IOException {
+        Path file = Files.writeString(folder.resolve("machine.yaml"), content);
+        unusable("topo --on sim:file=" + file, "machine.yaml");
+    }
+
+    @Test
+    void aMachineDocumentThatIsADirectoryOrBinaryIsRefused() throws IOException {
+        unusable("topo --on sim:file=" + folder, "directory");
+        Path binary = Files.write(folder.resolve("m.yaml"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 1, 2});
+        unusable("topo --on sim:file=" + binary, "m.yaml");
+    }
+
+    @Test
+    void anOutputFileThatCannotBeWrittenIsNamed() {
+        unusable(PLAN + " --html " + folder, "directory");
+        unusable(PLAN + " --trace " + folder.resolve("none/trace.json"), "trace.json");
+        unusable("topo --on sim:ring-4 --dot " + folder, "directory");
+    }
+
+    @Test
+    void aFullDiskIsNamed() {
+        assumeTrue(Files.exists(Path.of("/dev/full")), "this system has no /dev/full");
+        unusable(PLAN + " --html /dev/full", "/dev/full");
+        unusable("topo --on sim:ring-4 --svg /dev/full", "/dev/full");
+    }
+
+    @Test
+    void aSettingsFileIsCheckedLineByLine() throws IOException {
+        Path file = Files.writeString(folder.resolve("weft.properties"), "plan.select = model\nplan.thread = 2\n");
+        System.setProperty("weft.settings.system", file.toString());
+        try {
+            unusable("config", "weft.properties:2");
+            unusable("config", "plan.threads");
+        } finally {
+            System.clearProperty("weft.settings.system");
+        }
+    }
+
+    @Test
+    void aBrokenPluginLeavesEverythingElseWorkingAndShowsItsCause() throws IOException {
+        Path plugins = Files.createDirectory(folder.resolve("plugins"));
+        Files.writeString(plugins.resolve("broken.jar"), "this is no jar", StandardCharsets.UTF_8);
+        Invocation backends = Invocation.of("backends", "-D", "plugins.path=" + plugins);
+        assertEquals(0, backends.code(), backends.err());
+        assertTrue(
+                backends.out().lines().anyMatch(line -> line.contains("broken.jar") && line.contains("FAILED")),
+                backends.out());
+        assertTrue(
+                backends.out().lines().anyMatch(line -> line.startsWith("sim ") && line.contains("LOADED")),
+                backends.out());
+        assertEquals(
+                0,
+                Invocation.of("topo", "--on", "sim:ring-4", "-D", "plugins.path=" + plugins)
+                        .code());
+    }
+
+    @Test
+    void aDeniedBackendSaysSo() {
+        unusable("topo --on sim:ring-4 -D providers.deny=sim", "DISABLED");
+    }
+
+    private static void unusable(String line, String word) {
+        Invocation call = Invocation.of(line.split(" ", -1));
+        assertEquals(2, call.code(), line + "\n" + call.err() + call.out());
+        assertEquals(1, call.err().strip().lines().count(), call.err());
+        assertTrue(call.err().contains(word), () -> line + "\nshould name '" + word + "': " + call.err());
+        assertFalse(call.err().contains("internal error"), call.err());
+        assertEquals("", call.out());
+    }
+}
