@@ -58,7 +58,16 @@ final class DocumentSection {
 
     DocumentNode node(String key) {
         if (!has(key)) {
-            throw new BadDocument(source, entries.line(), name(key) + ": this key is missing");
+            List<String> unknown = entries.entries().keySet().stream()
+                    .filter(there -> !known.contains(there))
+                    .toList();
+            String near = Nearest.to(key, unknown);
+            throw near == null
+                    ? new BadDocument(source, entries.line(), name(key) + ": this key is missing")
+                    : new BadDocument(
+                            source,
+                            entries.entries().get(near).line(),
+                            name(key) + ": this key is missing; there is an unknown key '" + near + "'");
         }
         return entries.entries().get(key).value();
     }

@@ -9,6 +9,12 @@ final class Nearest {
 
     /** {@code ", did you mean 'x'?"} for the nearest known word, empty when none is near. */
     static String hint(String word, Collection<String> known) {
+        String best = to(word, known);
+        return best == null ? "" : ", did you mean '" + best + "'?";
+    }
+
+    /** The nearest known word, null when none is near. */
+    static String to(String word, Collection<String> known) {
         String best = null;
         int least = Math.max(2, word.length() / 3) + 1;
         for (String candidate : known) {
@@ -18,7 +24,7 @@ final class Nearest {
                 best = candidate;
             }
         }
-        return best == null ? "" : ", did you mean '" + best + "'?";
+        return best;
     }
 
     /** Insertions, deletions and replacements that turn one word into the other. */

@@ -118,8 +118,12 @@ final class CollectivePlan {
         }
     }
 
-    /** Fills a form with what one rank takes. */
-    void fill(ActivitySpec spec, int rank, io.weft.api.Priority priority) {
+    /**
+     * Fills a form with what one rank takes.
+     *
+     * @return its work
+     */
+    double fill(ActivitySpec spec, int rank, io.weft.api.Priority priority) {
         spec.clear();
         spec.latencyPs(latencyPs);
         double links = 0;
@@ -129,7 +133,7 @@ final class CollectivePlan {
         double work = links > 0 ? links : memory[rank];
         spec.work(work);
         if (work == 0) {
-            return;
+            return 0;
         }
         double rate = Double.POSITIVE_INFINITY;
         for (int i = linkStart[rank]; i < linkStart[rank + 1]; i++) {
@@ -161,6 +165,7 @@ final class CollectivePlan {
         }
         spec.rateCap(rate);
         spec.weight(rate * costs.weight(priority, device[rank]));
+        return work;
     }
 
     // Traffic by operation; each returns its number of steps.

@@ -81,6 +81,23 @@ final class CommandCosts {
         return place;
     }
 
+    /** Refuses what a device cannot do before it is queued: an element type that it does not multiply, or memory that nothing can reach. */
+    void requireSupported(Command command, int device) {
+        if (command instanceof Command.Gemm g) {
+            DeviceModel model = machine.device(device);
+            ElementType type = g.a().type();
+            if (!model.multiplies(type)) {
+                throw new AcceleratorException(
+                        ErrorCode.UNSUPPORTED,
+                        "gemm",
+                        "device " + device + " (" + model.name() + ") does not multiply " + type + "; it multiplies "
+                                + model.gemm().peakFlops().keySet().stream()
+                                        .sorted()
+                                        .toList());
+            }
+        }
+    }
+
     /** Who carries a command out. Collectives are kernels. */
     Carrier carrier(Command command, int device) {
         return switch (command) {
@@ -341,15 +358,6 @@ final class CommandCosts {
     private void gemm(ActivitySpec spec, int device, Command.Gemm g) {
         DeviceModel model = machine.device(device);
         ElementType type = g.a().type();
-        if (!model.multiplies(type)) {
-            throw new AcceleratorException(
-                    ErrorCode.UNSUPPORTED,
-                    "gemm",
-                    "device " + device + " (" + model.name() + ") does not multiply " + type + "; it multiplies "
-                            + model.gemm().peakFlops().keySet().stream()
-                                    .sorted()
-                                    .toList());
-        }
         GemmPlan plan = plan(model, device, type, g);
         work = plan.bytes();
         access(spec, device, g.a(), plan.readA() / work, false);

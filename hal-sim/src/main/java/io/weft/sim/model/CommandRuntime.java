@@ -87,6 +87,9 @@ public final class CommandRuntime {
     private Priority[] priority = new Priority[64];
     private byte[] carrier = new byte[64];
     private byte[] state = new byte[64];
+    /** Over before its turn came: it still keeps what follows it in order, until its turn comes. */
+    private boolean[] ghost = new boolean[64];
+
     private int[] pending = new int[64];
     private int[] server = new int[64];
     private int[] nextInServer = new int[64];
@@ -170,6 +173,11 @@ public final class CommandRuntime {
         this.keep = keep;
     }
 
+    /** Whether every sharing of resources is checked against its definition, which is slow; for tests. */
+    public void checking(boolean on) {
+        engine.checking(on);
+    }
+
     /** The machine. */
     public Machine machine() {
         return machine;
@@ -224,6 +232,7 @@ public final class CommandRuntime {
         if (command instanceof Command.Collective) {
             throw new IllegalArgumentException("a part of a collective needs its collective: use submitPart");
         }
+        costs.requireSupported(command, device);
         return switch (costs.carrier(command, device)) {
             case NOTHING -> add(command, device, lane, priority, MARKER, NONE, visiblePs, dependsOn, count);
             case KERNEL ->
@@ -477,8 +486,9 @@ public final class CommandRuntime {
     // Ending early.
 
     /**
-     * Takes an operation back. A waiting one never starts; a running one stops where it is. What depends on it is released; nobody is called. The part of a
-     * collective takes the whole collective with it: the other parts fail with ABORTED.
+     * Takes an operation back. A waiting one never starts; a running one stops where it is. It is over at once, and nobody is called; what depends on it keeps
+     * its place in the order, and goes on when the operation's turn would have come. The part of a collective takes the whole collective with it: the other parts
+     * fail with ABORTED.
      *
      * @return false when it was over already
      */
@@ -500,7 +510,7 @@ public final class CommandRuntime {
         return true;
     }
 
-    /** Ends a collective: every part that is not over fails with the cause, parts still to come fail when they are submitted and ready. */
+    /** Ends a collective: every part that is not over fails with the cause at this instant; parts still to come fail when their turn comes. */
     public void abortCollective(int handle, AcceleratorException why) {
         aborted[handle] = true;
         for (int p = 0; p < submitted[handle]; p++) {
@@ -542,7 +552,7 @@ public final class CommandRuntime {
             return text.toString();
         }
         for (int other = base; other < next; other++) {
-            if (isOver(other)) {
+            if (passed(other & mask)) {
                 continue;
             }
             for (int e = firstEdge[other & mask]; e != NONE; e = edgeNext[e]) {
@@ -584,7 +594,12 @@ public final class CommandRuntime {
         return kind + " (operation " + op + ", device " + device[i] + ", lane " + lane[i] + ")";
     }
 
-    // Accounts, for the estimator.
+    // Accounts, for the estimator and for tests.
+
+    /** Operations for which there is room before the tables grow. */
+    int capacity() {
+        return mask + 1;
+    }
 
     MachineResources resources() {
         return resources;
@@ -651,6 +666,7 @@ public final class CommandRuntime {
         priority[i] = withPriority;
         carrier[i] = by;
         state[i] = WAITING;
+        ghost[i] = false;
         server[i] = onServer;
         nextInServer[i] = NONE;
         firstEdge[i] = NONE;
@@ -665,7 +681,7 @@ public final class CommandRuntime {
         }
         int tail = onLane == NONE ? NONE : replaceTail(onDevice, onLane, op);
         boolean queued = inQueue(i);
-        if (tail >= base && state[tail & mask] < DONE) {
+        if (tail >= base && !passed(tail & mask)) {
             // Two kernels of one lane share a hardware queue, which keeps their order by itself.
             boolean sameQueue = queued && inQueue(tail & mask);
             if (!sameQueue) {
@@ -715,7 +731,7 @@ public final class CommandRuntime {
             return 0;
         }
         int j = other & mask;
-        if (state[j] >= DONE) {
+        if (passed(j)) {
             if (crosses(j, i)) {
                 readyPs[i] = Math.max(readyPs[i], endPs[j] + signalPs[device[i]]);
             }
@@ -742,6 +758,11 @@ public final class CommandRuntime {
         return 1;
     }
 
+    /** Whether an operation holds up nothing any more. */
+    private boolean passed(int i) {
+        return state[i] >= DONE && !ghost[i];
+    }
+
     /** Whether word of the end of one must travel to the other. */
     private boolean crosses(int j, int i) {
         return device[j] != device[i] || lane[j] != lane[i];
@@ -750,7 +771,7 @@ public final class CommandRuntime {
     private void onEvent(int kind, int id) {
         switch (kind) {
             case RELEASE -> {
-                if (id >= base && state[id & mask] == WAITING) {
+                if (id >= base && inLine(id & mask)) {
                     release(id);
                 }
             }
@@ -766,9 +787,21 @@ public final class CommandRuntime {
         }
     }
 
+    /** Whether an operation's turn has not come yet. */
+    private boolean inLine(int i) {
+        return state[i] == WAITING || ghost[i];
+    }
+
     private void release(int op) {
         int i = op & mask;
         if (--pending[i] > 0) {
+            return;
+        }
+        if (ghost[i]) {
+            boolean queued = inQueue(i);
+            if (!queued || serverHead[server[i]] == op) {
+                pass(op);
+            }
             return;
         }
         switch (carrier[i]) {
@@ -908,13 +941,12 @@ public final class CommandRuntime {
 
     private void end(int op, byte how, AcceleratorException why) {
         int i = op & mask;
-        boolean wasRunning = state[i] == RUNNING;
-        if (how != DONE) {
-            if (wasRunning) {
-                engine.abort(ticket[i]);
-            } else {
-                startPs[i] = engine.nowPs();
-            }
+        boolean early = state[i] == WAITING;
+        if (early) {
+            startPs[i] = engine.nowPs();
+            ghost[i] = true;
+        } else if (how != DONE) {
+            engine.abort(ticket[i]);
         }
         state[i] = how;
         endPs[i] = engine.nowPs();
@@ -925,8 +957,19 @@ public final class CommandRuntime {
             } else {
                 listener.failed(op, why);
             }
-            i = op & mask; // the listener may have submitted and made the tables grow
         }
+        if (!early) {
+            pass(op);
+        }
+        if (op == awaited) {
+            engine.stop();
+        }
+    }
+
+    /** Lets go of what an operation that is over holds up. */
+    private void pass(int op) {
+        int i = op & mask;
+        ghost[i] = false;
         int edge = firstEdge[i];
         firstEdge[i] = NONE;
         while (edge != NONE) {
@@ -934,25 +977,26 @@ public final class CommandRuntime {
             int following = edgeNext[edge];
             edgeNext[edge] = freeEdge;
             freeEdge = edge;
+            i = op & mask; // a listener may have submitted and made the tables grow
             int j = to & mask;
-            if (to >= base && state[j] == WAITING) {
-                if (device[j] != device[i] || lane[j] != lane[i]) {
-                    readyPs[j] = Math.max(readyPs[j], endPs[i] + signalPs[device[j]]);
+            if (to >= base && inLine(j)) {
+                if (crosses(i, j)) {
+                    readyPs[j] = Math.max(readyPs[j], engine.nowPs() + signalPs[device[j]]);
                 }
                 release(to);
-                i = op & mask;
             }
             edge = following;
         }
+        i = op & mask;
         leaveServer(op, i);
+        i = op & mask;
         if (carrier[i] == PART) {
             closePart(collective[i]);
         }
-        command[i] = keep ? command[i] : null;
-        retire();
-        if (op == awaited) {
-            engine.stop();
+        if (!keep) {
+            command[i] = null;
         }
+        retire();
     }
 
     private void closePart(int c) {
@@ -988,24 +1032,15 @@ public final class CommandRuntime {
             int following = nextInServer[i];
             nextInServer[i] = LEFT;
             serverHead[s] = following;
-            serverBusyPs[s] += Math.max(0, engine.nowPs() - startPs[i]);
+            long until = state[i] == RUNNING ? engine.nowPs() : endPs[i];
+            serverBusyPs[s] += Math.max(0, until - startPs[i]);
             if (following != NONE) {
                 int j = following & mask;
-                if (pending[j] == 0 && state[j] == WAITING) {
+                if (pending[j] == 0 && ghost[j]) {
+                    pass(following);
+                } else if (pending[j] == 0 && state[j] == WAITING) {
                     start(following, j);
                 }
-            }
-            return;
-        }
-        // Not at the head: it was cancelled.
-        int before = head;
-        while (before != NONE && nextInServer[before & mask] != op) {
-            before = nextInServer[before & mask];
-        }
-        if (before != NONE) {
-            nextInServer[before & mask] = nextInServer[i];
-            if (serverTail[s] == op) {
-                serverTail[s] = before;
             }
         }
     }
@@ -1014,7 +1049,7 @@ public final class CommandRuntime {
         if (keep) {
             return;
         }
-        while (base < next && state[base & mask] >= DONE) {
+        while (base < next && passed(base & mask)) {
             base++;
         }
     }
@@ -1057,12 +1092,15 @@ public final class CommandRuntime {
         ticket = regrow(ticket);
         byte[] biggerCarrier = new byte[length];
         byte[] biggerState = new byte[length];
+        boolean[] biggerGhost = new boolean[length];
         for (int op = base; op < next; op++) {
             biggerCarrier[op & (length - 1)] = carrier[op & mask];
             biggerState[op & (length - 1)] = state[op & mask];
+            biggerGhost[op & (length - 1)] = ghost[op & mask];
         }
         carrier = biggerCarrier;
         state = biggerState;
+        ghost = biggerGhost;
         mask = length - 1;
     }
 

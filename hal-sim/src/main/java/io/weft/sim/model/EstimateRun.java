@@ -36,10 +36,11 @@ final class EstimateRun {
     private int[] dependencies = new int[16];
     private boolean[] recorded = new boolean[64];
 
-    EstimateRun(Machine machine) {
+    EstimateRun(Machine machine, boolean checking) {
         this.machine = machine;
         runtime = new CommandRuntime(machine, MemoryPlaces.OF_SLOTS);
         runtime.keep(true);
+        runtime.checking(checking);
         resources = runtime.resources();
         names = new String[resources.count()];
         serverNames = new String[resources.servers()];

@@ -24,11 +24,18 @@ import java.util.List;
  */
 public final class GraphEstimator implements PerformanceModel {
     private final Machine machine;
+    private final boolean checking;
     private final ArrayDeque<EstimateRun> idle = new ArrayDeque<>();
 
     /** An estimator for a machine. */
     public GraphEstimator(Machine machine) {
+        this(machine, false);
+    }
+
+    /** With {@code checking}, every sharing of resources is checked against its definition, which is slow; for tests. */
+    GraphEstimator(Machine machine, boolean checking) {
         this.machine = machine;
+        this.checking = checking;
     }
 
     /** The machine. */
@@ -64,7 +71,7 @@ public final class GraphEstimator implements PerformanceModel {
                 return run;
             }
         }
-        return new EstimateRun(machine);
+        return new EstimateRun(machine, checking);
     }
 
     private void giveBack(EstimateRun run) {

@@ -22,17 +22,22 @@ final class GraphKit {
     final Machine machine;
     final CommandGraph.Builder builder;
 
-    private GraphKit(Machine machine) {
+    private GraphKit(Machine machine, CommandGraph.Builder builder) {
         this.machine = machine;
-        builder = CommandGraph.builder(machine.deviceCount());
+        this.builder = builder;
     }
 
     static GraphKit on(String name) {
-        return new GraphKit(MachineCatalog.open(name));
+        return on(MachineCatalog.open(name));
     }
 
     static GraphKit on(Machine machine) {
-        return new GraphKit(machine);
+        return new GraphKit(machine, CommandGraph.builder(machine.deviceCount()));
+    }
+
+    /** Adds to a graph that somebody else builds. */
+    static GraphKit into(CommandGraph.Builder builder) {
+        return new GraphKit(null, builder);
     }
 
     BufferView bytes(int device, long bytes) {
@@ -97,6 +102,10 @@ final class GraphKit {
                 kind == CollectiveKind.ALL_TO_ALL_V ? java.util.Collections.nCopies(ranks, bytes) : List.of();
         int peer = kind.pointToPoint() ? 1 - rank : 0;
         return new Command.Collective(kind, ReduceOp.SUM, rank, ranks, peer, send, receive, counts, counts, key);
+    }
+
+    Command graphCommand(int node) {
+        return builder.build().command(node);
     }
 
     CommandGraph graph() {
