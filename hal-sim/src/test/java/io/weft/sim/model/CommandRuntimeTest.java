@@ -13,6 +13,7 @@ import io.weft.api.Priority;
 import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Timeline;
+import io.weft.sim.engine.VirtualTime;
 import io.weft.sim.machine.Machine;
 import io.weft.sim.machine.MachineCatalog;
 import java.util.ArrayList;
@@ -221,7 +222,7 @@ class CommandRuntimeTest {
         Timeline timeline = kit.run();
         CommandRuntime streams = new CommandRuntime(machine, MemoryPlaces.OF_SLOTS);
         streams.keep(true);
-        streams.advanceTo((long) kit.graphLatency() * 1000);
+        streams.advanceTo(VirtualTime.fromNs(kit.graphLatency()));
         int handle = streams.openCollective(8);
         for (int node = 0; node < graph.size(); node++) {
             int[] after = graph.dependencies(node);

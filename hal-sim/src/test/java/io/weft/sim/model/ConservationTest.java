@@ -43,7 +43,7 @@ class ConservationTest {
         kit.collective(CollectiveKind.ALL_GATHER, shard, 0, 0);
         for (Timeline.Resource resource : kit.run().resources()) {
             if (resource.kind() == Timeline.ResourceKind.LINK) {
-                assertEquals(shard, resource.units(), 1e-6 * shard, resource.name());
+                assertEquals((double) shard, resource.units(), 1e-6 * shard, resource.name());
             }
         }
     }

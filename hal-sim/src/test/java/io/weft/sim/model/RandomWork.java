@@ -25,6 +25,9 @@ import java.util.Set;
 
 /** Random machines and random graphs on them, all from one seed. */
 final class RandomWork {
+    private static final List<Priority> PRIORITIES = List.of(Priority.values());
+    private static final List<CopyMethod> METHODS = List.of(CopyMethod.values());
+
     private final Random random;
 
     RandomWork(long seed) {
@@ -99,7 +102,7 @@ final class RandomWork {
         while (graph.size() < nodes) {
             int device = random.nextInt(devices);
             int lane = random.nextInt(6);
-            Priority priority = Priority.values()[random.nextInt(3)];
+            Priority priority = PRIORITIES.get(random.nextInt(3));
             int choice = random.nextInt(10);
             if (choice < 4) {
                 add(graph, device, lane, priority, copy(graph, device, random.nextInt(devices)));
@@ -125,13 +128,13 @@ final class RandomWork {
     }
 
     private Command copy(CommandGraph.Builder graph, int device, int other) {
-        CopyMethod method = CopyMethod.values()[random.nextInt(3)];
+        CopyMethod method = METHODS.get(random.nextInt(3));
         boolean pull = random.nextBoolean();
         int from = pull ? other : device;
         int to = pull ? device : other;
         if (random.nextInt(4) == 0) {
-            long rows = 1 + random.nextInt(512);
-            long columns = 1 + random.nextInt(512);
+            long rows = 1L + random.nextInt(512);
+            long columns = 1L + random.nextInt(512);
             long pitch = columns + random.nextInt(64);
             return new Command.CopyStrided(
                     BufferView.pitched(slot(graph, to, rows * pitch * 2), 0, rows, columns, pitch, ElementType.BF16),
@@ -143,9 +146,9 @@ final class RandomWork {
     }
 
     private Command gemm(CommandGraph.Builder graph, int device) {
-        long m = 1 + random.nextInt(5000);
-        long n = 1 + random.nextInt(5000);
-        long k = 1 + random.nextInt(9000);
+        long m = 1L + random.nextInt(5000);
+        long n = 1L + random.nextInt(5000);
+        long k = 1L + random.nextInt(9000);
         BufferView c = matrix(graph, device, m, n);
         BufferView a = matrix(graph, device, m, k);
         BufferView b = matrix(graph, device, k, n);
