@@ -13,6 +13,7 @@ import io.weft.scheduler.OverlapProblem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.TreeMap;
 
 /**
@@ -286,7 +287,7 @@ public final class HtmlReport {
     }
 
     private static void add(
-            TreeMap<String, List<Bar>> rows, String key, Timeline timeline, int node, double start, double end) {
+            Map<String, List<Bar>> rows, String key, Timeline timeline, int node, double start, double end) {
         CommandGraph graph = timeline.graph();
         rows.computeIfAbsent(key, k -> new ArrayList<>())
                 .add(new Bar(start, end, CommandKind.of(graph.command(node)), graph.label(node)));

@@ -169,7 +169,8 @@ public final class RunService {
                 long start = platform.nanoTime();
                 OverlapRun run = engine.run(problem, schedule, operands, weights, results, null);
                 run.synchronize();
-                return outcome(run, platform.nanoTime() - start, Optional.empty());
+                double elapsed = platform.nanoTime() - start;
+                return outcome(run, elapsed, Optional.empty());
             });
         } finally {
             buffers.forEach(Buffer::close);
