@@ -56,7 +56,8 @@ final class RunServiceTest {
     @ParameterizedTest
     @EnumSource(Pattern.class)
     void everyScheduleOfEveryPatternIsRight(Pattern pattern) {
-        RunReport report = run("sim:mesh-8", request(pattern, ElementType.BF16, "all", true)).report();
+        RunReport report = run("sim:mesh-8", request(pattern, ElementType.BF16, "all", true))
+                .report();
         assertEquals(
                 List.of(Schedule.Kind.values()),
                 report.runs().stream().map(run -> run.schedule().kind()).toList());
@@ -70,8 +71,8 @@ final class RunServiceTest {
 
     @Test
     void theSerialScheduleIsTheMeasureOfAllOthers() {
-        RunReport report =
-                run("sim:mesh-8", request(Pattern.ALL_GATHER_GEMM, ElementType.FP32, "all", false)).report();
+        RunReport report = run("sim:mesh-8", request(Pattern.ALL_GATHER_GEMM, ElementType.FP32, "all", false))
+                .report();
         RunReport.Run serial = report.runs().getFirst();
         assertEquals(1, serial.speedup());
         for (RunReport.Run run : report.runs()) {
@@ -83,17 +84,17 @@ final class RunServiceTest {
     @Test
     void chunksReplaceThoseOfEveryChunkedSchedule() {
         RunRequest plain = request(Pattern.GEMM_REDUCE_SCATTER, ElementType.BF16, "all", false);
-        RunRequest three =
-                new RunRequest(plain.problem(), plain.schedules(), OptionalInt.of(3), false, plain.seed());
+        RunRequest three = new RunRequest(plain.problem(), plain.schedules(), OptionalInt.of(3), false, plain.seed());
         for (RunReport.Run run : run("sim:mesh-8", three).report().runs()) {
-            assertEquals(run.schedule().kind().isChunked() ? 3 : 1, run.schedule().chunks());
+            assertEquals(
+                    run.schedule().kind().isChunked() ? 3 : 1, run.schedule().chunks());
         }
     }
 
     @Test
     void autoRunsWhatTheSelectorChoosesAndSaysWhy() {
-        RunReport report =
-                run("sim:mesh-8", request(Pattern.GEMM_ALL_REDUCE, ElementType.FP16, "auto", true)).report();
+        RunReport report = run("sim:mesh-8", request(Pattern.GEMM_ALL_REDUCE, ElementType.FP16, "auto", true))
+                .report();
         assertEquals(1, report.runs().size());
         assertFalse(report.reason().isEmpty());
         assertTrue(report.isGood());
@@ -105,7 +106,8 @@ final class RunServiceTest {
                         "sim:mesh-8",
                         request(Pattern.ALL_GATHER_GEMM, ElementType.BF16, "hetero-fused-1d/chunks=2", true))
                 .report();
-        assertEquals("hetero-fused-1d/chunks=2", report.runs().getFirst().schedule().toString());
+        assertEquals(
+                "hetero-fused-1d/chunks=2", report.runs().getFirst().schedule().toString());
         assertTrue(report.isGood());
     }
 
@@ -114,8 +116,7 @@ final class RunServiceTest {
         Run run = run("sim:mesh-8", request(Pattern.ALL_TO_ALL_GEMM, ElementType.BF16, "all", false));
         assertEquals(run.report().runs().size(), run.timelines().size());
         for (int i = 0; i < run.timelines().size(); i++) {
-            assertEquals(
-                    run.report().runs().get(i).us(), run.timelines().get(i).makespanNanos() / 1e3, 1e-9);
+            assertEquals(run.report().runs().get(i).us(), run.timelines().get(i).makespanNanos() / 1e3, 1e-9);
         }
     }
 
@@ -141,14 +142,15 @@ final class RunServiceTest {
                 OptionalInt.empty(),
                 false,
                 SEED);
-        assertEquals("9 ranks need 9 devices, and sim:mesh-8 has 8", refusal("sim:mesh-8", nine).detail());
+        assertEquals(
+                "9 ranks need 9 devices, and sim:mesh-8 has 8",
+                refusal("sim:mesh-8", nine).detail());
         AcceleratorException noData = refusal("sim:mesh-8?mode=timing", three);
         assertEquals(ErrorCode.UNSUPPORTED, noData.code());
         assertTrue(noData.detail().contains("holds no data"), noData.detail());
-        assertTrue(
-                refusal("sim:mesh-8", request(Pattern.ALL_GATHER_GEMM, ElementType.BF16, "fastest", false))
-                        .detail()
-                        .startsWith("'fastest' is not a schedule; known are serial, "));
+        assertTrue(refusal("sim:mesh-8", request(Pattern.ALL_GATHER_GEMM, ElementType.BF16, "fastest", false))
+                .detail()
+                .startsWith("'fastest' is not a schedule; known are serial, "));
     }
 
     @Test
