@@ -2,10 +2,6 @@
 package io.weft.runtime.report;
 
 import io.weft.api.graph.Timeline;
-import io.weft.runtime.plan.Plan;
-import io.weft.runtime.plan.PlanReport.ProblemReport;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 
 /**
@@ -18,16 +14,5 @@ public record TraceSection(String name, Timeline timeline) {
     public TraceSection {
         Objects.requireNonNull(name);
         Objects.requireNonNull(timeline);
-    }
-
-    /** The sections of a plan that kept its timelines, one for each problem. */
-    public static List<TraceSection> of(Plan plan) {
-        List<TraceSection> sections = new ArrayList<>();
-        for (int i = 0; i < plan.timelines().size(); i++) {
-            ProblemReport problem = plan.report().problems().get(i);
-            sections.add(new TraceSection(
-                    problem.name() + ": " + problem.choice(), plan.timelines().get(i)));
-        }
-        return sections;
     }
 }
