@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.BufferView;
 import io.weft.api.CollectiveKind;
+import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Priority;
 import io.weft.api.graph.Command;
@@ -204,13 +206,14 @@ class CommandRuntimeTest {
 
     @Test
     void anUnsupportedElementTypeIsRefusedByName() {
-        Command gemm = Command.Gemm.of(
-                io.weft.api.BufferView.matrix(kit.slot(0, 64), 0, 8, 8, io.weft.api.ElementType.FP8_E4M3),
-                io.weft.api.BufferView.matrix(kit.slot(0, 64), 0, 8, 8, io.weft.api.ElementType.FP8_E4M3),
-                io.weft.api.BufferView.matrix(kit.slot(0, 64), 0, 8, 8, io.weft.api.ElementType.FP8_E4M3));
+        // switch-8 multiplies OCP 8-bit floats only.
+        CommandRuntime ocp = new CommandRuntime(MachineCatalog.open("switch-8"), MemoryPlaces.OF_SLOTS);
+        BufferView square = BufferView.matrix(kit.slot(0, 64), 0, 8, 8, ElementType.FP8_E4M3_FNUZ);
+        Command gemm = Command.Gemm.of(square, square, square);
         AcceleratorException refused =
-                assertThrows(AcceleratorException.class, () -> runtime.submit(gemm, 0, 0, Priority.NORMAL));
+                assertThrows(AcceleratorException.class, () -> ocp.submit(gemm, 0, 0, Priority.NORMAL));
         assertEquals(ErrorCode.UNSUPPORTED, refused.code());
+        assertTrue(refused.getMessage().contains("does not multiply fp8-fnuz"), refused.getMessage());
     }
 
     @Test
