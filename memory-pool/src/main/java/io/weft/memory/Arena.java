@@ -457,8 +457,9 @@ final class Arena extends SpinLock {
             }
         }
         if (length < granules) {
-            int wish = Math.max(
-                    need, (int) Math.min(segmentBytes >> SHIFT, (limit - reserved) >> SHIFT >> stepShift << stepShift));
+            // Grows by an eighth of what it has, so that a small pool stays small and a large one asks seldom.
+            long growth = Math.min(Math.min(segmentBytes, reserved / 8), limit - reserved) >> SHIFT;
+            int wish = Math.max(need, (int) (growth >> stepShift << stepShift));
             wish = (int) Math.min(wish, (source.rangeBytes() >> SHIFT) - top);
             if (!source.obtain((long) top << SHIFT, (long) wish << SHIFT)) {
                 if (wish == need || !source.obtain((long) top << SHIFT, (long) need << SHIFT)) {

@@ -83,6 +83,9 @@ public final class PoolCore {
 
     private static long take(Stripe stripe, Heap heap, Span span, int asked) {
         long address = span.take(asked);
+        if (span.used == 1) {
+            heap.empty[span.sizeClass]--;
+        }
         if (span.isFull()) {
             heap.unlist(span);
         }
@@ -132,10 +135,11 @@ public final class PoolCore {
 
     private void putBack(Stripe stripe, Span span, int slot) {
         span.putBack(slot);
+        Heap heap = span.heap;
         if (!span.listed) {
-            span.heap.list(span);
+            heap.list(span);
         }
-        if (span.used == 0 && (span.previous != null || span.next != null)) {
+        if (span.used == 0 && ++heap.empty[span.sizeClass] > 1) {
             arena.lock();
             arena.note(stripe);
             giveUp(span);
@@ -147,6 +151,7 @@ public final class PoolCore {
     private void giveUp(Span span) {
         Heap heap = span.heap;
         heap.unlist(span);
+        heap.empty[span.sizeClass]--;
         heap.spans--;
         int from = (int) (span.start >> SHIFT);
         java.util.Arrays.fill(arena.spanAt, from, from + classes.granules(span.sizeClass), null);
@@ -303,6 +308,7 @@ public final class PoolCore {
         arena.blocks.handOut(block, Blocks.SPAN, 0, stream + 1, -1, 0);
         java.util.Arrays.fill(arena.spanAt, start, start + granules, span);
         heap.list(span);
+        heap.empty[sizeClass]++;
         heap.spans++;
         return span;
     }
@@ -477,7 +483,7 @@ public final class PoolCore {
             if (!span.listed) {
                 span.heap.list(span);
             }
-            if (span.used == 0 && (span.previous != null || span.next != null)) {
+            if (span.used == 0 && ++span.heap.empty[span.sizeClass] > 1) {
                 giveUp(span);
             }
             arena.deferredCount--;

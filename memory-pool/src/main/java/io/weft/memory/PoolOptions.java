@@ -11,7 +11,8 @@ import java.util.Objects;
  * @param role what its memory is for
  * @param softLimit reserved bytes above which the pool hands idle memory back before it grows
  * @param hardLimit reserved bytes which it never exceeds
- * @param segmentBytes smallest piece that it asks the device for, a multiple of 2 MiB; larger requests get a segment of their own size
+ * @param segmentBytes smallest segment that it asks the device for, a multiple of 2 MiB; larger requests get a segment of their own size. Over one address range
+ *     it is the most that the pool grows by beyond what a request needs
  * @param alignment bytes to which every buffer's start is aligned, a power of two from 128 to 16384; from 4096 bytes on a buffer is aligned to 512 in any case
  * @param checking whether each buffer gets guard bytes, poison and the place where it was allocated; slow, for finding faults
  * @param waitAcrossStreams whether memory freed on a busy stream may be given to another stream behind an inserted wait, where the alternative is to ask the

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.memory.replay.CountedPages;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -70,7 +71,23 @@ class ReuseSafetyTest {
     }
 
     /** What still touches a range: its end, and by stream the last work that does. */
-    private record Range(long end, long[] work) {}
+    private static final class Range {
+        private final long end;
+        private final long[] work;
+
+        Range(long end, long[] work) {
+            this.end = end;
+            this.work = work;
+        }
+
+        long end() {
+            return end;
+        }
+
+        long[] work() {
+            return work;
+        }
+    }
 
     private static String run(long operations, boolean honest, PoolOptions options, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
@@ -154,10 +171,12 @@ class ReuseSafetyTest {
         return null;
     }
 
-    private static String check(TreeMap<Long, Range> shadow, long at, long bytes, int stream, Streams streams) {
+    private static String check(NavigableMap<Long, Range> shadow, long at, long bytes, int stream, Streams streams) {
         Map.Entry<Long, Range> before = shadow.floorEntry(at);
         long from = before != null && before.getValue().end() > at ? before.getKey() : at;
-        for (var entries = shadow.subMap(from, at + bytes).entrySet().iterator(); entries.hasNext(); ) {
+        for (var entries =
+                        shadow.subMap(from, true, at + bytes, false).entrySet().iterator();
+                entries.hasNext(); ) {
             var entry = entries.next();
             if (entry.getValue().end() <= at) {
                 continue;
