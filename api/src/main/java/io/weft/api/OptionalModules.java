@@ -18,6 +18,12 @@ import java.util.List;
  * {@code weft} launcher does. Otherwise the plugin goes without, as it said it can.
  */
 final class OptionalModules {
+    /**
+     * A system property: {@code true} leaves every such module out. The launcher sets it while the JDK records its
+     * ahead-of-time cache, which cannot hold classes of modules that come late.
+     */
+    private static final String OFF = "io.weft.optionalModulesOff";
+
     private OptionalModules() {}
 
     /**
@@ -29,6 +35,9 @@ final class OptionalModules {
      */
     static List<ModuleLayer> layers(ModuleFinder plugin, ModuleLayer parent) {
         List<ModuleLayer> layers = new ArrayList<>();
+        if (Boolean.getBoolean(OFF)) {
+            return layers;
+        }
         for (ModuleReference module : plugin.findAll()) {
             for (ModuleDescriptor.Requires requires : module.descriptor().requires()) {
                 String name = requires.name();

@@ -34,6 +34,16 @@ class OptionalModulesTest {
     }
 
     @Test
+    void nothingIsBroughtInWhileTheCacheIsRecorded() {
+        System.setProperty("io.weft.optionalModulesOff", "true");
+        try {
+            assertEquals(List.of(), OptionalModules.layers(pluginThatLikes(VECTOR), ModuleLayer.boot()));
+        } finally {
+            System.clearProperty("io.weft.optionalModulesOff");
+        }
+    }
+
+    @Test
     void aModuleThatIsThereAlreadyNeedsNoLayer() {
         assertEquals(List.of(), OptionalModules.layers(pluginThatLikes("java.logging"), ModuleLayer.boot()));
     }

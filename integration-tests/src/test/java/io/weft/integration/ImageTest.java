@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDirFactory;
 /** The directory image starts from anywhere, quietly, with and without its cache. */
 class ImageTest {
 
-    private static final String VERSION = "weft " + Checkout.version() + "\n";
+    private static final String VERSION = "weft " + Checkout.version() + " ";
 
     /** Temporary folders on the file system of the image, so that copies of it can share its files. */
     static final class InTarget implements TempDirFactory {
@@ -36,7 +36,7 @@ class ImageTest {
         Program.Result result =
                 Program.of(link.toString(), "--version").in(folder).run().expect(0);
         Files.delete(link); // or JUnit warns about a link that leads out of its folder
-        assertEquals(VERSION, result.out());
+        assertTrue(result.out().startsWith(VERSION), result::out);
         assertEquals("", result.err());
     }
 
@@ -55,7 +55,7 @@ class ImageTest {
             Program.Result result = Program.of(moved.resolve("bin/weft").toString(), "--version")
                     .run()
                     .expect(0);
-            assertEquals(VERSION, result.out());
+            assertTrue(result.out().startsWith(VERSION), result::out);
             assertEquals("", result.err());
         }
         assertEquals(moved.toRealPath() + "\n", Files.readString(moved.resolve("cache/place")));
@@ -71,7 +71,7 @@ class ImageTest {
         Program.Result result = Program.of(other.resolve("bin/weft").toString(), "--version")
                 .run()
                 .expect(0);
-        assertEquals(VERSION, result.out());
+        assertTrue(result.out().startsWith(VERSION), result::out);
         assertEquals("", result.err());
     }
 
@@ -101,7 +101,7 @@ class ImageTest {
                 .within(Duration.ofSeconds(30))
                 .run()
                 .expect(0);
-        assertEquals(VERSION, result.out());
+        assertTrue(result.out().startsWith(VERSION), result::out);
         assertEquals("", result.err());
     }
 
