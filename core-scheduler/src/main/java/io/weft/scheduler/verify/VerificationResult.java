@@ -9,7 +9,7 @@ import java.util.Optional;
  * The outcome of one checked run.
  *
  * @param schedule what ran
- * @param verified whether every element is within its bound and, where the schedule promises so, has the bits of the serial schedule
+ * @param verified whether every element is within its bound and, on a model and where the schedule promises so, has the bits of the serial schedule
  * @param maxUlp largest distance to the reference in units in the last place of the result's type, beyond what fp32 sums and rounded partial products explain; see {@link Verification}
  * @param bitIdentical whether every element has the bits of the serial schedule's
  * @param difference the first wrong element
