@@ -151,7 +151,7 @@ final class PlanCommand implements Callable<Integer> {
                                 stream, plan.report().toString(), platform.figures(), sections(plan)));
             }
             if (json) {
-                out.println(plan.report().json());
+                out.print(plan.report().json());
             } else {
                 print(plan.report(), out);
             }

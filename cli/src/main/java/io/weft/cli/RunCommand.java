@@ -135,7 +135,7 @@ final class RunCommand implements Callable<Integer> {
                         stream -> TraceWriter.write(stream, problem.toString(), platform.figures(), sections(run)));
             }
             if (json) {
-                out.println(run.report().json());
+                out.print(run.report().json());
             } else {
                 print(run.report(), out);
             }
