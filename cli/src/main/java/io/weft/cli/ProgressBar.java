@@ -29,6 +29,7 @@ final class ProgressBar implements Progress {
     }
 
     /** Draws where the setting says; {@code auto} asks whether there is a terminal. */
+    @SuppressWarnings("SystemConsoleNull") // JDK 25 is back to the console that is null without a terminal
     static ProgressBar on(PrintWriter err, String setting) {
         boolean terminal = System.console() != null && System.console().isTerminal();
         return new ProgressBar(err, setting.equals("always") || (setting.equals("auto") && terminal));
