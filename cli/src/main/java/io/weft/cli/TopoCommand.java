@@ -81,7 +81,7 @@ final class TopoCommand implements Callable<Integer> {
                     p.name(),
                     p.architecture(),
                     Integer.toString(p.computeUnits()),
-                    Figure.bytes(p.memoryBytes()),
+                    Figure.bytes((double) p.memoryBytes()),
                     String.format(Locale.ROOT, "%.0f", p.memoryBandwidth() / 1e9),
                     Integer.toString(p.copyEngines()),
                     Integer.toString(p.hardwareQueues()),
