@@ -42,8 +42,6 @@ final class ByteFloats {
     final int infinity;
     /** Byte for NaN. */
     final int nan;
-    /** The only byte for NaN where it is that of a negative zero, otherwise -1. */
-    final int onlyNan;
     /** Whether zero has only one sign and infinities lose theirs. */
     final boolean oneZero;
 
@@ -61,7 +59,6 @@ final class ByteFloats {
         infinity = type.encode(Float.POSITIVE_INFINITY);
         nan = type.encode(Float.NaN);
         oneZero = type.encode(-0f) == 0;
-        onlyNan = oneZero ? nan : -1;
     }
 
     static ByteFloats of(ElementType type) {
@@ -71,6 +68,11 @@ final class ByteFloats {
     /** The value of each byte; not to be written to. */
     static float[] table(ElementType type) {
         return FORMATS.get(type).table;
+    }
+
+    /** The value of a byte. */
+    float decode(byte bits) {
+        return table[bits & 0xFF];
     }
 
     /** As {@link ElementType#encode(float)}, with every NaN the canonical one. */

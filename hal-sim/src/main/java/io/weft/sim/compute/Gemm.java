@@ -132,7 +132,7 @@ public final class Gemm {
 
     private Workspace take() {
         Workspace space = idle.poll();
-        return space != null ? space : new Workspace(pool.lanes());
+        return space != null ? space : new Workspace(pool.lanes(), lanes);
     }
 
     /** One matrix product: passes over (columns, rows, depth), each packs its operands and then computes its blocks. */
@@ -205,10 +205,10 @@ public final class Gemm {
         private int[] integers = new int[0];
         private final Scratch[] lanes;
 
-        Workspace(int count) {
+        Workspace(int count, Lanes inner) {
             lanes = new Scratch[count];
             for (int i = 0; i < count; i++) {
-                lanes[i] = new Scratch();
+                lanes[i] = new Scratch(inner);
             }
         }
 
@@ -229,10 +229,15 @@ public final class Gemm {
     }
 
     private static final class Scratch {
-        private final float[] run = new float[Math.max(PanelPacker.RUN, BLOCK_COLUMNS)];
+        private final PanelPacker.Scratch packing;
+        private final float[] run = new float[BLOCK_COLUMNS];
         private final float[] old = new float[BLOCK_COLUMNS];
         private final int[] whole = new int[BLOCK_COLUMNS];
         private float[] panels = new float[0];
+
+        Scratch(Lanes lanes) {
+            packing = new PanelPacker.Scratch(lanes);
+        }
 
         float[] panels(int size) {
             if (panels.length < size) {
@@ -320,7 +325,7 @@ public final class Gemm {
             int tasksA = packA ? (rowPanels + groupA - 1) / groupA : 0;
             int tasksB = packB ? (columnPanels + groupB - 1) / groupB : 0;
             forEach(tasksA + tasksB, parallel, (task, lane) -> {
-                float[] run = space.lanes[lane].run;
+                PanelPacker.Scratch scratch = space.lanes[lane].packing;
                 if (task < tasksA) {
                     int panel = task * groupA;
                     int pitch = tileRows * depth;
@@ -337,7 +342,7 @@ public final class Gemm {
                             space.packedA,
                             panel * pitch,
                             pitch,
-                            run);
+                            scratch);
                 } else {
                     int panel = (task - tasksA) * groupB;
                     int pitch = tileColumns * depth;
@@ -349,12 +354,13 @@ public final class Gemm {
                             space.packedB,
                             panel * pitch,
                             pitch,
-                            run);
+                            scratch);
                 }
             });
         }
 
-        private void packB(int panel, int end, int from, int size, float[] to, int at, int pitch, float[] run) {
+        private void packB(
+                int panel, int end, int from, int size, float[] to, int at, int pitch, PanelPacker.Scratch scratch) {
             packer.pack(
                     x.right,
                     x.entry,
@@ -368,7 +374,7 @@ public final class Gemm {
                     to,
                     at,
                     pitch,
-                    run);
+                    scratch);
         }
 
         private int tasks(int blockRows, int blockColumns) {
@@ -393,7 +399,7 @@ public final class Gemm {
                 int size = Math.min(DEPTH, depth - p);
                 boolean fresh = integer || (first && p == 0);
                 if (lazy) {
-                    packB(columnPanel, columnEnd, p, size, packedB, 0, size * tileColumns, scratch.run);
+                    packB(columnPanel, columnEnd, p, size, packedB, 0, size * tileColumns, scratch.packing);
                 }
                 for (int j = columnPanel; j < columnEnd; j++) {
                     int b = lazy ? (j - columnPanel) * size * tileColumns : (j * depth + p) * tileColumns;

@@ -54,11 +54,19 @@ abstract sealed class Lanes permits VectorLanes, ScalarLanes {
      * {@code at}.
      *
      * @param pitch bytes from one row to the next
+     * @param staging scratch memory of at least {@code 2 * depth * tileColumns} bytes
      */
     abstract void decodePanel(
-            ElementType type, MemorySegment memory, long offset, long pitch, int depth, float[] to, int at);
+            ElementType type,
+            MemorySegment memory,
+            long offset,
+            long pitch,
+            int depth,
+            float[] to,
+            int at,
+            MemorySegment staging);
 
-    /** Rounds fp32 to a floating type; every NaN becomes the pattern {@code type.encode(Float.NaN)}. */
+    /** Rounds fp32 to a floating type, and may spoil {@code from}; every NaN becomes the pattern {@code type.encode(Float.NaN)}. */
     abstract void encode(ElementType type, float[] from, int at, MemorySegment memory, long offset, int count);
 
     /** {@code x[i] = fma(beta, c[i], alpha * x[i])}. */

@@ -4,6 +4,7 @@ package io.weft.sim.compute;
 import io.weft.api.ElementType;
 import io.weft.api.numeric.Elements;
 import io.weft.api.numeric.HostMatrix;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,14 +13,24 @@ import java.lang.foreign.MemorySegment;
  * product is packed transposed.)
  */
 final class PanelPacker {
-    /** Elements that {@link #pack} needs as scratch memory. */
-    static final int RUN = 512;
+    /** Elements of a run that is dealt out to panels. */
+    private static final int RUN = 512;
 
     /** Columns that are spread at a time: with 16 rows 8 KiB of panel, which stay in L1 until all rows are in. */
     private static final int SPREAD = 128;
 
     /** Columns of each panel that are dealt out at a time, so that neighbouring panels share the lines and pages they read. */
     private static final int DEAL = 64;
+
+    /** What one thread needs to pack. */
+    static final class Scratch {
+        private final float[] run = new float[RUN];
+        private final MemorySegment staging;
+
+        Scratch(Lanes lanes) {
+            staging = Arena.ofAuto().allocate(2L * DEAL * lanes.tileColumns(), 64);
+        }
+    }
 
     private final Lanes lanes;
 
@@ -42,7 +53,7 @@ final class PanelPacker {
      * @param to where to
      * @param at where the first packed panel starts
      * @param pitch from one panel's start to the next
-     * @param run scratch of at least {@link #RUN} elements
+     * @param scratch of this thread
      */
     void pack(
             HostMatrix from,
@@ -57,20 +68,20 @@ final class PanelPacker {
             float[] to,
             int at,
             int pitch,
-            float[] run) {
+            Scratch scratch) {
         int first = firstPanel * width;
         int count = Math.min(rows, endPanel * width) - first;
         long offset = from.address(entry, start + first, column);
         if (from.rowStride() != 1 || from.columnStride() == 1) {
-            spread(from, offset, count, width, depth, to, at, pitch, run);
+            spread(from, offset, count, width, depth, to, at, pitch, scratch);
         } else {
             int whole = 0;
             if (width == lanes.tileColumns()) {
                 whole = count / width * width;
-                panels(from, offset, whole / width, width, depth, to, at, pitch);
+                panels(from, offset, whole / width, width, depth, to, at, pitch, scratch);
             }
             long rest = offset + (long) whole * from.type().bytes();
-            deal(from, rest, count - whole, width, depth, to, at + whole / width * pitch, pitch, run);
+            deal(from, rest, count - whole, width, depth, to, at + whole / width * pitch, pitch, scratch);
         }
         int filled = count % width;
         if (filled != 0) {
@@ -84,7 +95,16 @@ final class PanelPacker {
     }
 
     // Rows are neighbours in memory and a panel is as wide as the lanes like it.
-    private void panels(HostMatrix from, long offset, int panels, int width, int depth, float[] to, int at, int pitch) {
+    private void panels(
+            HostMatrix from,
+            long offset,
+            int panels,
+            int width,
+            int depth,
+            float[] to,
+            int at,
+            int pitch,
+            Scratch scratch) {
         ElementType type = from.type();
         long stride = from.columnStride() * type.bytes();
         for (int p = 0; p < depth; p += DEAL) {
@@ -97,14 +117,23 @@ final class PanelPacker {
                         stride,
                         size,
                         to,
-                        at + panel * pitch + p * width);
+                        at + panel * pitch + p * width,
+                        scratch.staging);
             }
         }
     }
 
     // Rows are neighbours in memory: convert a run over several panels, then deal it out.
     private void deal(
-            HostMatrix from, long offset, int count, int width, int depth, float[] to, int at, int pitch, float[] run) {
+            HostMatrix from,
+            long offset,
+            int count,
+            int width,
+            int depth,
+            float[] to,
+            int at,
+            int pitch,
+            Scratch scratch) {
         ElementType type = from.type();
         long stride = from.columnStride() * type.bytes();
         int step = RUN / width * width;
@@ -112,8 +141,9 @@ final class PanelPacker {
             int size = Math.min(step, count - first);
             int target = at + first / width * pitch;
             for (int p = 0; p < depth; p++) {
-                lanes.decode(type, from.memory(), offset + (long) first * type.bytes() + p * stride, run, 0, size);
-                dealRun(run, size, to, target + p * width, width, pitch);
+                lanes.decode(
+                        type, from.memory(), offset + (long) first * type.bytes() + p * stride, scratch.run, 0, size);
+                dealRun(scratch.run, size, to, target + p * width, width, pitch);
             }
         }
     }
@@ -129,7 +159,15 @@ final class PanelPacker {
 
     // A row's elements are neighbours in memory, or nothing is: convert a run of a row, then spread it over the panel.
     private void spread(
-            HostMatrix from, long offset, int count, int width, int depth, float[] to, int at, int pitch, float[] run) {
+            HostMatrix from,
+            long offset,
+            int count,
+            int width,
+            int depth,
+            float[] to,
+            int at,
+            int pitch,
+            Scratch scratch) {
         ElementType type = from.type();
         long rowStride = from.rowStride() * type.bytes();
         long stride = from.columnStride() * type.bytes();
@@ -141,11 +179,11 @@ final class PanelPacker {
                 for (int i = 0; i < end; i++) {
                     long source = offset + (first + i) * rowStride + p * stride;
                     if (stride == type.bytes()) {
-                        lanes.decode(type, from.memory(), source, run, 0, size);
+                        lanes.decode(type, from.memory(), source, scratch.run, 0, size);
                     } else {
-                        gather(type, from.memory(), source, stride, run, size);
+                        gather(type, from.memory(), source, stride, scratch.run, size);
                     }
-                    spreadRun(run, size, to, panel + p * width + i, width);
+                    spreadRun(scratch.run, size, to, panel + p * width + i, width);
                 }
             }
         }

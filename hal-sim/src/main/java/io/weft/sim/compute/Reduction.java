@@ -41,6 +41,7 @@ public final class Reduction {
         private final float[] next = new float[RUN];
         private final int[] whole = new int[RUN];
         private final int[] nextWhole = new int[RUN];
+        private final byte[] bytes = new byte[RUN];
     }
 
     /** Reduces on a pool, with the fastest inner loops that this JVM has. */
@@ -119,7 +120,7 @@ public final class Reduction {
                         lanes.encode(outputType, scratch.sum, 0, output, target, size);
                     } else {
                         integers(op.kind(), factors, type, inputs, pitches, columns, line, at, size, scratch);
-                        store(type, scratch.whole, output, target, size);
+                        store(type, scratch.whole, output, target, size, scratch.bytes);
                     }
                 }
             }
@@ -223,7 +224,7 @@ public final class Reduction {
         for (int i = 0; i < inputs.length; i++) {
             long offset = (line * (pitches == null ? columns : pitches[i]) + at) * type.bytes();
             int[] x = i == 0 ? result : scratch.nextWhole;
-            load(type, inputs[i], offset, x, size);
+            load(type, inputs[i], offset, x, size, scratch.bytes);
             if (factors != null) {
                 for (int j = 0; j < size; j++) {
                     x[j] *= factors[i];
@@ -266,23 +267,35 @@ public final class Reduction {
         }
     }
 
-    private static void load(ElementType type, MemorySegment memory, long offset, int[] to, int count) {
+    // Bytes go through an array: the JIT vectorises widening from an array, not from a segment.
+    private static void load(ElementType type, MemorySegment memory, long offset, int[] to, int count, byte[] bytes) {
         if (type == ElementType.INT32) {
             MemorySegment.copy(memory, ValueLayout.JAVA_INT_UNALIGNED, offset, to, 0, count);
         } else {
-            for (int i = 0; i < count; i++) {
-                to[i] = memory.get(ValueLayout.JAVA_BYTE, offset + i);
-            }
+            MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, offset, bytes, 0, count);
+            widen(bytes, to, count);
         }
     }
 
-    private static void store(ElementType type, int[] from, MemorySegment memory, long offset, int count) {
+    private static void widen(byte[] from, int[] to, int count) {
+        for (int i = 0; i < count; i++) {
+            to[i] = from[i];
+        }
+    }
+
+    private static void store(
+            ElementType type, int[] from, MemorySegment memory, long offset, int count, byte[] bytes) {
         if (type == ElementType.INT32) {
             MemorySegment.copy(from, 0, memory, ValueLayout.JAVA_INT_UNALIGNED, offset, count);
         } else {
-            for (int i = 0; i < count; i++) {
-                memory.set(ValueLayout.JAVA_BYTE, offset + i, (byte) from[i]);
-            }
+            narrow(from, bytes, count);
+            MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, offset, count);
+        }
+    }
+
+    private static void narrow(int[] from, byte[] to, int count) {
+        for (int i = 0; i < count; i++) {
+            to[i] = (byte) from[i];
         }
     }
 }

@@ -64,37 +64,53 @@ final class ScalarLanes extends Lanes {
         decodeRun(type, memory, offset, to, at, count);
     }
 
+    // The loops stand in methods of their own, as the JIT vectorises them better alone.
     static void decodeRun(ElementType type, MemorySegment memory, long offset, float[] to, int at, int count) {
         switch (type) {
             case FP32 -> MemorySegment.copy(memory, ValueLayout.JAVA_FLOAT_UNALIGNED, offset, to, at, count);
-            case FP16 -> {
-                for (int i = 0; i < count; i++) {
-                    to[at + i] = Float.float16ToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i));
-                }
-            }
-            case BF16 -> {
-                for (int i = 0; i < count; i++) {
-                    to[at + i] =
-                            Float.intBitsToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i) << 16);
-                }
-            }
-            case INT8 -> {
-                for (int i = 0; i < count; i++) {
-                    to[at + i] = memory.get(ValueLayout.JAVA_BYTE, offset + i);
-                }
-            }
+            case FP16 -> decodeHalf(memory, offset, to, at, count);
+            case BF16 -> decodeBrain(memory, offset, to, at, count);
+            case INT8 -> decodeInt8(memory, offset, to, at, count);
             case INT32 -> throw new IllegalArgumentException("int32 does not fit fp32");
-            default -> {
-                float[] table = ByteFloats.table(type);
-                for (int i = 0; i < count; i++) {
-                    to[at + i] = table[memory.get(ValueLayout.JAVA_BYTE, offset + i) & 0xFF];
-                }
-            }
+            case FP8_E4M3, FP8_E5M2, FP8_E4M3_FNUZ, FP8_E5M2_FNUZ ->
+                decodeFp8(ByteFloats.table(type), memory, offset, to, at, count);
+        }
+    }
+
+    private static void decodeHalf(MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i++) {
+            to[at + i] = Float.float16ToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i));
+        }
+    }
+
+    private static void decodeBrain(MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i++) {
+            to[at + i] = Float.intBitsToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i) << 16);
+        }
+    }
+
+    private static void decodeInt8(MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i++) {
+            to[at + i] = memory.get(ValueLayout.JAVA_BYTE, offset + i);
+        }
+    }
+
+    private static void decodeFp8(float[] table, MemorySegment memory, long offset, float[] to, int at, int count) {
+        for (int i = 0; i < count; i++) {
+            to[at + i] = table[memory.get(ValueLayout.JAVA_BYTE, offset + i) & 0xFF];
         }
     }
 
     @Override
-    void decodePanel(ElementType type, MemorySegment memory, long offset, long pitch, int depth, float[] to, int at) {
+    void decodePanel(
+            ElementType type,
+            MemorySegment memory,
+            long offset,
+            long pitch,
+            int depth,
+            float[] to,
+            int at,
+            MemorySegment staging) {
         for (int p = 0; p < depth; p++) {
             decodeRun(type, memory, offset + p * pitch, to, at + p * COLUMNS, COLUMNS);
         }
@@ -102,37 +118,53 @@ final class ScalarLanes extends Lanes {
 
     @Override
     void encode(ElementType type, float[] from, int at, MemorySegment memory, long offset, int count) {
-        encodeRun(type, from, at, memory, offset, count);
-    }
-
-    static void encodeRun(ElementType type, float[] from, int at, MemorySegment memory, long offset, int count) {
         switch (type) {
             case FP32 -> {
-                for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_INT_UNALIGNED, offset + 4L * i, Float.floatToIntBits(from[at + i]));
-                }
+                cleanNan(from, at, count);
+                MemorySegment.copy(from, at, memory, ValueLayout.JAVA_FLOAT_UNALIGNED, offset, count);
             }
             case FP16 -> {
-                for (int i = 0; i < count; i++) {
-                    float x = from[at + i];
-                    short half = Float.isNaN(x) ? (short) 0x7E00 : Float.floatToFloat16(x);
-                    memory.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i, half);
-                }
+                cleanNan(from, at, count);
+                encodeHalf(from, at, memory, offset, count);
             }
-            case BF16 -> {
-                for (int i = 0; i < count; i++) {
-                    int bits = Float.floatToIntBits(from[at + i]); // NaN is 0x7FC00000 here and survives the rounding
-                    memory.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i, (short)
-                            ((bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16));
-                }
-            }
+            case BF16 -> encodeBrain(from, at, memory, offset, count);
             case INT8, INT32 -> throw new IllegalArgumentException(type + " is not a floating type");
-            default -> {
-                ByteFloats format = ByteFloats.of(type);
-                for (int i = 0; i < count; i++) {
-                    memory.set(ValueLayout.JAVA_BYTE, offset + i, format.encode(from[at + i]));
-                }
-            }
+            case FP8_E4M3, FP8_E5M2, FP8_E4M3_FNUZ, FP8_E5M2_FNUZ ->
+                encodeFp8(ByteFloats.of(type), from, at, memory, offset, count);
+        }
+    }
+
+    private static void cleanNan(float[] x, int at, int count) {
+        for (int i = at; i < at + count; i++) {
+            x[i] = Float.isNaN(x[i]) ? Float.NaN : x[i];
+        }
+    }
+
+    /** NaNs must be canonical already. */
+    static void encodeHalf(float[] from, int at, MemorySegment memory, long offset, int count) {
+        for (int i = 0; i < count; i++) {
+            memory.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i, Float.floatToFloat16(from[at + i]));
+        }
+    }
+
+    static void encodeBrain(float[] from, int at, MemorySegment memory, long offset, int count) {
+        for (int i = 0; i < count; i++) {
+            int bits = Float.floatToIntBits(from[at + i]); // NaN is 0x7FC00000 here and survives the rounding
+            memory.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i, (short)
+                    ((bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16));
+        }
+    }
+
+    static void encodeFp8(ByteFloats format, float[] from, int at, MemorySegment memory, long offset, int count) {
+        for (int i = 0; i < count; i++) {
+            memory.set(ValueLayout.JAVA_BYTE, offset + i, format.encode(from[at + i]));
+        }
+    }
+
+    /** {@code into[i] += x[i]} for fp16 elements in memory. */
+    static void addHalves(MemorySegment memory, long offset, float[] into, int count) {
+        for (int i = 0; i < count; i++) {
+            into[i] += Float.float16ToFloat(memory.get(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 2L * i));
         }
     }
 
