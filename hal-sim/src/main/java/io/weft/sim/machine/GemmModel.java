@@ -12,8 +12,14 @@ import java.util.Map;
  * @param tiles the library's macro-tiles; the model takes the fastest for each product
  * @param prologueK length of the inner loop, in elements of K, whose time a tile spends outside its main loop (filling the pipeline, writing C)
  * @param maxSplitK most parts into which the library cuts K when there are too few tiles, 1 for never
+ * @param concurrencyEfficiency share of the compute units' work that is left when several products run at once and contend for caches, above 0, at most 1
  */
-public record GemmModel(Map<ElementType, Double> peakFlops, List<TileModel> tiles, int prologueK, int maxSplitK) {
+public record GemmModel(
+        Map<ElementType, Double> peakFlops,
+        List<TileModel> tiles,
+        int prologueK,
+        int maxSplitK,
+        double concurrencyEfficiency) {
     public GemmModel {
         peakFlops = Map.copyOf(peakFlops);
         tiles = List.copyOf(tiles);

@@ -296,8 +296,12 @@ public final class MachineReader {
         if (tiles.isEmpty()) {
             throw compute.fault("tiles", "the list is empty; expected at least one tile");
         }
-        return new GemmModel(peaks, tiles, (int) compute.whole("prologue_k", 0, 1 << 20), (int)
-                compute.whole("max_split_k", 1, 1024, 1));
+        return new GemmModel(
+                peaks,
+                tiles,
+                (int) compute.whole("prologue_k", 0, 1 << 20),
+                (int) compute.whole("max_split_k", 1, 1024, 1),
+                compute.share("concurrency_efficiency", 1));
     }
 
     private static MemoryModel memory(DocumentSection memory) {

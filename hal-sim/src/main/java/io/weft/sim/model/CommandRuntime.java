@@ -69,6 +69,8 @@ public final class CommandRuntime {
     private final ActivitySpec spec = new ActivitySpec();
     private final long[] signalPs;
     private final long[] eagerPs;
+    /** Products that run now, by device. */
+    private final int[] products;
 
     private RuntimeListener listener;
     private FaultInjector faults;
@@ -143,6 +145,7 @@ public final class CommandRuntime {
         int devices = machine.deviceCount();
         signalPs = new long[devices];
         eagerPs = new long[devices];
+        products = new int[devices];
         for (int d = 0; d < devices; d++) {
             LaunchModel launch = machine.device(d).launch();
             signalPs[d] = VirtualTime.fromNs(launch.signalNanos());
@@ -186,6 +189,10 @@ public final class CommandRuntime {
     /** Back to time 0 on an idle machine, with operation numbers from 0; forgets all operations. Listener and faults stay. */
     public void reset() {
         engine.reset();
+        for (int d = 0; d < products.length; d++) {
+            products[d] = 0;
+            shareComputeUnits(d);
+        }
         Arrays.fill(command, null);
         base = 0;
         next = 0;
@@ -824,6 +831,7 @@ public final class CommandRuntime {
         long now = engine.nowPs();
         state[i] = RUNNING;
         startPs[i] = Math.max(now, readyPs[i]);
+        countProduct(i, 1);
         if (faults != null && command[i] != null) {
             AcceleratorException why = faults.failure(op, command[i], device[i], lane[i]);
             if (why != null) {
@@ -859,6 +867,23 @@ public final class CommandRuntime {
                 tailPs[i] = costs.tailPs;
                 ticket[i] = engine.start(spec, FLOW_END, op);
             }
+        }
+    }
+
+    /** Several products at once get less out of the compute units than one. */
+    private void countProduct(int i, int change) {
+        if (carrier[i] == KERNEL && command[i] instanceof Command.Gemm) {
+            products[device[i]] += change;
+            shareComputeUnits(device[i]);
+        }
+    }
+
+    private void shareComputeUnits(int onDevice) {
+        int resource = resources.compute(onDevice);
+        double share = products[onDevice] > 1 ? machine.device(onDevice).gemm().concurrencyEfficiency() : 1;
+        double capacity = resources.capacity(resource) * share;
+        if (capacity != engine.network().capacity(resource)) {
+            engine.capacity(resource, capacity);
         }
     }
 
@@ -945,8 +970,11 @@ public final class CommandRuntime {
         if (early) {
             startPs[i] = engine.nowPs();
             ghost[i] = true;
-        } else if (how != DONE) {
-            engine.abort(ticket[i]);
+        } else {
+            if (how != DONE) {
+                engine.abort(ticket[i]);
+            }
+            countProduct(i, -1);
         }
         state[i] = how;
         endPs[i] = engine.nowPs();
