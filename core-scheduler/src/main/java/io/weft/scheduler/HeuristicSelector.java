@@ -16,6 +16,7 @@ import java.util.Optional;
  *   <li>Serial when chunks would fall under 1 MB (a copy of 1 MB spends 21 % of its time on not copying, one of 2 MB 11 %; MI300X, AMD-DMA-Latte PERFORMANCE.md), when OTB is below the machine's balance (pieces of a
  *       memory-bound GEMM read the weight again), or when the predicted gain is below the noise.
  *   <li>Cover-merge when the own block's GEMM takes longer than the communication: nothing else decomposes less.
+ *   <li>Shard-p2p where devices meet at a switch: one peer at a time gets the whole port, so finer steps win no bandwidth.
  *   <li>M below K where A is gathered, and K long enough to pay for the accumulator: uniform-fused-2D, which keeps M whole. Where the product travels, slabs are cut along N instead, which costs neither an accumulator nor local
  *       copies: uniform-fused-2D whenever slabs are wide enough.
  *   <li>Otherwise by size, OTB x MT, which is the number of operations, seen as waves of tiles over the compute units: large where the pieces of a few streams fill a wave: hetero-unfused-1D, which copies nothing twice; small where
@@ -134,8 +135,10 @@ public final class HeuristicSelector implements Selector {
         }
         if (comm <= ownGemm) {
             double cover = Math.clamp(Math.ceil(comm / ownGemm * COVER_STEPS) / COVER_STEPS, 1 / COVER_STEPS, 1);
-            Schedule merge =
-                    Schedule.of(Schedule.Kind.COVER_MERGE).withEngine(engine).withCover(cover);
+            Schedule merge = Schedule.of(Schedule.Kind.COVER_MERGE)
+                    .withEngine(engine)
+                    .withCover(cover)
+                    .withStreams(ranks > 2 ? 2 : 1); // Ranks in the middle have two GEMMs after the first.
             // Two pieces where the own block lies at an end and three elsewhere; the communication is hidden.
             double pieces = facts.gemmNanos(1, m / ranks * cover, n, k, problem.elementType())
                     + facts.gemmNanos(1, m - m / ranks * cover, n, k, problem.elementType());
@@ -150,6 +153,20 @@ public final class HeuristicSelector implements Selector {
                             "cover-merge: %.0f %% of the own rows take as long as the communication; %s",
                             100 * cover,
                             sizes));
+        }
+        if (facts.sharedPorts()) {
+            // Nothing is won by copying from all peers at once, and whole shards are the largest pieces.
+            Schedule shards =
+                    Schedule.of(Schedule.Kind.SHARD_P2P).withEngine(engine).withStreams(2);
+            double pieces = ranks * facts.pieceNanos(2, m / ranks, n, k, problem.elementType());
+            return weigh(
+                    shards,
+                    Schedule.of(Schedule.Kind.HETERO_UNFUSED_1D)
+                            .withEngine(engine)
+                            .withChunks(2)
+                            .withStreams(UNFUSED_STREAMS),
+                    (gemm + comm) / (Math.max(pieces, comm) + Math.min(pieces, comm) / ranks),
+                    "shard-p2p: one peer at a time has the whole bandwidth of the port; " + sizes);
         }
         int chunks = chunks(problem);
         if (chunks < 2) {

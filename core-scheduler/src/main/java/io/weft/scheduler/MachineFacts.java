@@ -48,6 +48,11 @@ final class MachineFacts {
         return true;
     }
 
+    /** Whether devices reach one another through one port each, so that one peer at a time gets all of its bandwidth. */
+    boolean sharedPorts() {
+        return devices() > 1 && platform.topology().link(0, 1).kind() == LinkKind.SWITCHED_FABRIC;
+    }
+
     /** FLOP per byte of memory traffic at which the device is balanced. */
     double balance(ElementType type) {
         return flops(type) / device.memoryBandwidth();

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.scheduler;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.weft.api.Accelerators;
+import io.weft.api.ElementType;
+import io.weft.api.Platform;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class HeuristicSelectorTest {
+    private static Platform mesh;
+    private static Platform star;
+
+    @BeforeAll
+    static void open() {
+        mesh = Accelerators.discover().open("sim:mesh-8");
+        star = Accelerators.discover().open("sim:switch-8");
+    }
+
+    @AfterAll
+    static void close() {
+        mesh.close();
+        star.close();
+    }
+
+    private static Selection select(Platform platform, Pattern pattern, long m, long n, long k) {
+        Selection selection =
+                new HeuristicSelector(platform).select(OverlapProblem.of(pattern, m, n, k, ElementType.BF16, 8));
+        assertFalse(selection.reason().contains("\n"));
+        assertTrue(selection.reason().contains("operations per byte"), selection::reason);
+        return selection;
+    }
+
+    @Test
+    void aGemmBoundByMemoryStaysSerial() {
+        Selection selection = select(mesh, Pattern.ALL_GATHER_GEMM, 64, 8192, 8192);
+        assertEquals(Schedule.Kind.SERIAL, selection.choice().kind());
+        assertTrue(selection.reason().contains("bound by memory"), selection::reason);
+    }
+
+    @Test
+    void communicationShorterThanTheOwnBlockIsCovered() {
+        Selection selection = select(mesh, Pattern.ALL_GATHER_GEMM, 262144, 28672, 8192);
+        assertEquals(Schedule.Kind.COVER_MERGE, selection.choice().kind());
+    }
+
+    @Test
+    void aLongInnerSumAboveFewRowsIsCutIntoSlabs() {
+        Selection selection = select(mesh, Pattern.ALL_GATHER_GEMM, 16384, 2048, 131072);
+        assertEquals(Schedule.Kind.UNIFORM_FUSED_2D, selection.choice().kind());
+    }
+
+    @Test
+    void aProductThatTravelsIsCutIntoSlabsOfItsColumns() {
+        Selection selection = select(mesh, Pattern.GEMM_REDUCE_SCATTER, 8192, 8192, 3584);
+        assertEquals(Schedule.Kind.UNIFORM_FUSED_2D, selection.choice().kind());
+    }
+
+    @Test
+    void atASwitchWholeShardsTravelOneByOne() {
+        Selection selection = select(star, Pattern.ALL_GATHER_GEMM, 8192, 1280, 8192);
+        assertEquals(Schedule.Kind.SHARD_P2P, selection.choice().kind());
+    }
+
+    @Test
+    void chunksUnderAMegabyteStaySerial() {
+        Selection selection = select(mesh, Pattern.ALL_TO_ALL_GEMM, 8192, 1792, 4096);
+        assertEquals(Schedule.Kind.SERIAL, selection.choice().kind());
+    }
+
+    @Test
+    void theSameProblemGetsTheSameAnswerAndSerialIsWeighed() {
+        Selection first = select(mesh, Pattern.GEMM_ALL_REDUCE, 4096, 8192, 3584);
+        assertEquals(first, select(mesh, Pattern.GEMM_ALL_REDUCE, 4096, 8192, 3584));
+        assertTrue(first.candidates().stream().anyMatch(c -> c.schedule().kind() == Schedule.Kind.SERIAL));
+    }
+}
