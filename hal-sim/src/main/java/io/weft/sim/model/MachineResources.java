@@ -126,20 +126,8 @@ final class MachineResources {
         return resource >= firstLink + 2 * machine.links().size();
     }
 
-    boolean isCompute(int resource) {
-        return resource < firstLink && resource % PER_DEVICE == 0;
-    }
-
-    boolean isMemory(int resource) {
-        return resource < firstLink && resource % PER_DEVICE == 1;
-    }
-
     int directedLink(int resource) {
         return resource - firstLink;
-    }
-
-    int device(int resource) {
-        return resource / PER_DEVICE;
     }
 
     String name(int resource) {
