@@ -46,10 +46,6 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
     /** Writes the line and gives the exit code. */
     static int report(Throwable failure, PrintWriter err) {
         return switch (failure) {
-            case UsageFailure usage -> {
-                err.println("weft: " + oneLine(usage.getMessage()));
-                yield ExitCode.UNUSABLE_INPUT;
-            }
             case AcceleratorException refusal -> {
                 err.println("weft: " + oneLine(refusal.getMessage()));
                 yield isFaultOfInput(refusal) ? ExitCode.UNUSABLE_INPUT : ExitCode.BAD_ANSWER;

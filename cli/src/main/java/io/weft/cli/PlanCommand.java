@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
-import io.weft.api.ElementType;
 import io.weft.api.Platform;
 import io.weft.api.graph.Timeline;
 import io.weft.runtime.WeftRuntime;
@@ -13,7 +12,6 @@ import io.weft.runtime.plan.PlanRequest;
 import io.weft.runtime.report.HtmlReport;
 import io.weft.runtime.report.OutputFile;
 import io.weft.runtime.report.TraceSection;
-import io.weft.runtime.report.TraceWriter;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.scheduler.Deployment;
@@ -26,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -45,12 +44,8 @@ final class PlanCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(
-            names = "--on",
-            required = true,
-            paramLabel = "URI",
-            description = "Platform, such as sim:mesh-8; see 'weft backends'.")
-    String uri;
+    @Mixin
+    ProblemOptions options;
 
     @Option(
             names = "--model",
@@ -88,12 +83,6 @@ final class PlanCommand implements Callable<Integer> {
     boolean noSequenceParallel;
 
     @Option(
-            names = "--dtype",
-            paramLabel = "TYPE",
-            description = "Element type: bf16 (default), fp16, fp32, fp8, fp8-e5m2, int8, ...")
-    String elementType;
-
-    @Option(
             names = "--skew",
             paramLabel = "S",
             defaultValue = "0",
@@ -108,49 +97,35 @@ final class PlanCommand implements Callable<Integer> {
                     "heuristic (rules on sizes), model (estimates every candidate; default), or all (as model, and reports every candidate).")
     String select;
 
-    @Option(names = "--json", description = "Print JSON.")
-    boolean json;
-
     @Option(names = "--html", paramLabel = "FILE", description = "Also write one self-contained page.")
     Path html;
-
-    @Option(
-            names = "--trace",
-            paramLabel = "FILE",
-            description = "Also write the chosen schedules' timelines for Perfetto.")
-    Path trace;
 
     @Override
     public Integer call() {
         EffectiveSettings settings = weft.settings();
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(settings)) {
-            Platform platform = runtime.open(uri);
+            Platform platform = runtime.open(options.uri);
             ModelConfig config = ModelConfigReader.read(model);
             Deployment deployment = new Deployment(
                     tokens,
                     tensorParallel == null ? platform.devices().size() : tensorParallel,
                     expertParallel,
                     !noSequenceParallel,
-                    elementType == null ? settings.value(Catalogue.PLAN_ELEMENT_TYPE) : ElementType.parse(elementType),
+                    options.elementType(settings),
                     skew);
             PlanRequest request = new PlanRequest(
                     config,
                     deployment,
                     select == null ? settings.value(Catalogue.PLAN_SELECT) : select,
-                    html != null || trace != null);
+                    html != null || options.trace != null);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
             Plan plan = runtime.plans().plan(platform, request, progress);
             if (html != null) {
                 OutputFile.write(html, HtmlReport.of(plan, platform));
             }
-            if (trace != null) {
-                OutputFile.write(
-                        trace,
-                        stream -> TraceWriter.write(
-                                stream, plan.report().toString(), platform.figures(), sections(plan)));
-            }
-            if (json) {
+            options.writeTrace(plan.report().toString(), platform, sections(plan));
+            if (options.json) {
                 out.print(plan.report().json());
             } else {
                 print(plan.report(), out);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
-import io.weft.api.ElementType;
 import io.weft.api.Platform;
 import io.weft.api.graph.Timeline;
 import io.weft.runtime.WeftRuntime;
-import io.weft.runtime.report.OutputFile;
 import io.weft.runtime.report.TraceSection;
-import io.weft.runtime.report.TraceWriter;
 import io.weft.runtime.run.Run;
 import io.weft.runtime.run.RunReport;
 import io.weft.runtime.run.RunRequest;
@@ -17,13 +14,13 @@ import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Pattern;
 import io.weft.scheduler.verify.VerificationResult;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -43,12 +40,8 @@ final class RunCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(
-            names = "--on",
-            required = true,
-            paramLabel = "URI",
-            description = "Platform, such as sim:mesh-8; see 'weft backends'.")
-    String uri;
+    @Mixin
+    ProblemOptions options;
 
     @Option(
             names = "--pattern",
@@ -65,12 +58,6 @@ final class RunCommand implements Callable<Integer> {
 
     @Option(names = "--k", required = true, description = "Length of the inner sum on one device.")
     long k;
-
-    @Option(
-            names = "--dtype",
-            paramLabel = "TYPE",
-            description = "Element type: bf16 (default), fp16, fp32, fp8, fp8-e5m2, int8, ...")
-    String elementType;
 
     @Option(names = "--ranks", paramLabel = "R", description = "Ranks; all devices of the platform when left out.")
     Integer ranks;
@@ -100,24 +87,18 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "X", description = "Seed of the random data.")
     Long seed;
 
-    @Option(names = "--json", description = "Print JSON.")
-    boolean json;
-
-    @Option(names = "--trace", paramLabel = "FILE", description = "Also write the timelines for Perfetto.")
-    Path trace;
-
     @Override
     public Integer call() {
         EffectiveSettings settings = weft.settings();
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(settings)) {
-            Platform platform = runtime.open(uri);
+            Platform platform = runtime.open(options.uri);
             OverlapProblem problem = new OverlapProblem(
                     Pattern.parse(pattern),
                     m,
                     n,
                     k,
-                    elementType == null ? settings.value(Catalogue.PLAN_ELEMENT_TYPE) : ElementType.parse(elementType),
+                    options.elementType(settings),
                     ranks == null ? platform.devices().size() : ranks,
                     skew,
                     1);
@@ -129,12 +110,8 @@ final class RunCommand implements Callable<Integer> {
                     seed == null ? settings.value(Catalogue.RUN_SEED) : seed);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
             Run run = runtime.runs().run(platform, request, progress);
-            if (trace != null) {
-                OutputFile.write(
-                        trace,
-                        stream -> TraceWriter.write(stream, problem.toString(), platform.figures(), sections(run)));
-            }
-            if (json) {
+            options.writeTrace(problem.toString(), platform, sections(run));
+            if (options.json) {
                 out.print(run.report().json());
             } else {
                 print(run.report(), out);
