@@ -2,7 +2,6 @@
 package io.weft.api;
 
 import io.weft.spi.AcceleratorProvider;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -65,9 +64,7 @@ final class Candidate {
         if (options.classPath()) {
             walk(ServiceLoader.load(AcceleratorProvider.class), null, null, type -> true, found);
         }
-        for (Path directory : options.pluginDirectories()) {
-            found.addAll(PluginDirectory.candidates(directory, options.denied()));
-        }
+        found.addAll(new PluginFolders(options.denied()).candidates(options.pluginDirectories()));
         return found;
     }
 

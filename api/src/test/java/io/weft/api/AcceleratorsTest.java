@@ -102,6 +102,56 @@ class AcceleratorsTest {
     }
 
     @Test
+    void aPluginBuildsOnAnotherOneOfAnyFolderAndSharesItsClasses() throws IOException {
+        twoFoldersOfWhichTheFirstNeedsTheSecond();
+        Accelerators found = Accelerators.discover(DiscoveryOptions.defaults()
+                .pluginDirectory(plugins.resolve("one"))
+                .pluginDirectory(plugins.resolve("two")));
+        assertEquals(ProviderVerdict.State.LOADED, of(found, "base.jar").state());
+        assertEquals("same class", of(found, "vendor.jar").detail());
+        assertEquals(List.of("vendor:one", "base:one"), found.knownUris(), "each is offered once");
+    }
+
+    @Test
+    void aPluginWhoseBaseIsTurnedOffOrMissingSaysSo() throws IOException {
+        twoFoldersOfWhichTheFirstNeedsTheSecond();
+        Accelerators off = Accelerators.discover(DiscoveryOptions.defaults()
+                .pluginDirectory(plugins.resolve("one"))
+                .pluginDirectory(plugins.resolve("two"))
+                .deny("base.jar"));
+        failed(off, "vendor.jar", "needs test.base of the plugin 'base.jar', which is turned off");
+        Accelerators missing =
+                Accelerators.discover(DiscoveryOptions.defaults().pluginDirectory(plugins.resolve("one")));
+        failed(missing, "vendor.jar", "test.base");
+    }
+
+    /** The vendor's probe compares the class that it sees with the one that the base's constructor left. */
+    private void twoFoldersOfWhichTheFirstNeedsTheSecond() throws IOException {
+        Path one = Files.createDirectory(plugins.resolve("one"));
+        Path base = Files.createDirectory(plugins.resolve("two")).resolve("base.jar");
+        PluginJar.modular(
+                base,
+                "test.base",
+                "base",
+                PluginJar.provider(
+                        "base", "base", "1, 0", "System.getProperties().put(\"test.base\", getClass());", AVAILABLE),
+                "exports base;");
+        PluginJar.modular(
+                one.resolve("vendor.jar"),
+                "test.vendor",
+                "vendor",
+                PluginJar.provider(
+                        "vendor",
+                        "vendor",
+                        "1, 0",
+                        "",
+                        "new base.Provider(); return new Probe.Available(System.getProperties().get(\"test.base\")"
+                                + " == base.Provider.class ? \"same class\" : \"another class\");"),
+                "requires test.base;",
+                base);
+    }
+
+    @Test
     void aFolderThatIsMissingHoldsNoPlugins() {
         Accelerators found =
                 Accelerators.discover(DiscoveryOptions.defaults().pluginDirectory(plugins.resolve("none")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.api;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Compiles a one-class plugin to a real jar, so that discovery is tested on what plugin authors ship. */
@@ -40,14 +42,15 @@ final class PluginJar {
         modular(jar, module, packageName, source, "");
     }
 
-    /** A modular plugin jar whose descriptor requires more than the API. */
-    static void modular(Path jar, String module, String packageName, String source, String requires) {
+    /** A modular plugin jar whose descriptor says more, and which may build on other jars. */
+    static void modular(Path jar, String module, String packageName, String source, String directives, Path... bases) {
         build(
                 jar,
                 source,
                 packageName,
-                "module " + module + " { requires io.weft.api; " + requires
-                        + " provides io.weft.spi.AcceleratorProvider with " + packageName + ".Provider; }");
+                "module " + module + " { requires io.weft.api; " + directives
+                        + " provides io.weft.spi.AcceleratorProvider with " + packageName + ".Provider; }",
+                bases);
     }
 
     /** A plain jar with a service file. */
@@ -55,7 +58,7 @@ final class PluginJar {
         build(jar, source, packageName, null);
     }
 
-    private static void build(Path jar, String source, String packageName, String moduleInfo) {
+    private static void build(Path jar, String source, String packageName, String moduleInfo, Path... bases) {
         try {
             Path work = Files.createTempDirectory(jar.getParent(), ".build");
             Path file = work.resolve("src/" + packageName.replace('.', '/') + "/Provider.java");
@@ -74,7 +77,10 @@ final class PluginJar {
             } else {
                 Path info = work.resolve("src/module-info.java");
                 Files.writeString(info, moduleInfo);
-                arguments.addAll(List.of("-p", api, info.toString()));
+                String modulePath = Stream.concat(
+                                Stream.of(api), Stream.of(bases).map(Path::toString))
+                        .collect(Collectors.joining(File.pathSeparator));
+                arguments.addAll(List.of("-p", modulePath, info.toString()));
             }
             arguments.add(file.toString());
             ToolProvider compiler = ToolProvider.findFirst("javac").orElseThrow();

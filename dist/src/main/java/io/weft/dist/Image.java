@@ -14,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,7 +29,7 @@ import java.util.stream.Stream;
  * <pre>
  * runtime/   a Java runtime of JDK modules only
  * lib/       the command and what it needs, one module path
- * plugins/   one folder for each plugin: its jar and those of its needs that lib/ lacks
+ * plugins/   one folder for each plugin: its jar and those of its needs that neither lib/ nor a plugin it builds on has
  * bin/weft   the launcher
  * cache/     the JDK's ahead-of-time cache, made by the launcher
  * </pre>
@@ -88,14 +89,14 @@ final class Image {
                 Configuration.empty().resolveAndBind(withoutPlugins, ModuleFinder.ofSystem(), Set.of(MAIN_MODULE));
         Set<String> jdk = new TreeSet<>(EXTRA_MODULES);
         Map<Path, Path> wanted = new TreeMap<>();
-        sort(command, image.resolve("lib"), wanted, jdk);
+        sort(command.modules(), image.resolve("lib"), wanted, jdk);
         for (String plugin : plugins) {
             Configuration own = command.resolve(
                     ModuleFinder.of(),
                     ModuleFinder.compose(finder(modules.values().stream()), ModuleFinder.ofSystem()),
                     Set.of(plugin));
             String folder = plugin.substring(plugin.lastIndexOf('.') + 1);
-            sort(own, image.resolve("plugins").resolve(folder), wanted, jdk);
+            sort(ofItsOwn(own, plugin, plugins), image.resolve("plugins").resolve(folder), wanted, jdk);
         }
         try (Stream<Path> copied = Files.walk(files)) {
             for (Path file : copied.filter(Files::isRegularFile).toList()) {
@@ -131,9 +132,26 @@ final class Image {
         return Path.of(module.location().orElseThrow());
     }
 
-    /** Sends the jars of a resolved graph to a folder, and notes which of the JDK's modules they ask for. */
-    private static void sort(Configuration graph, Path folder, Map<Path, Path> wanted, Set<String> jdk) {
+    /** What is left of a plugin's graph without the plugins that it builds on and all that those bring. */
+    private static Set<ResolvedModule> ofItsOwn(Configuration graph, String plugin, List<String> plugins) {
+        Set<ResolvedModule> own = new HashSet<>(graph.modules());
         for (ResolvedModule module : graph.modules()) {
+            if (plugins.contains(module.name()) && !module.name().equals(plugin)) {
+                remove(module, own);
+            }
+        }
+        return own;
+    }
+
+    private static void remove(ResolvedModule module, Set<ResolvedModule> from) {
+        if (from.remove(module)) {
+            module.reads().forEach(needed -> remove(needed, from));
+        }
+    }
+
+    /** Sends the jars of resolved modules to a folder, and notes which of the JDK's modules they ask for. */
+    private static void sort(Set<ResolvedModule> modules, Path folder, Map<Path, Path> wanted, Set<String> jdk) {
+        for (ResolvedModule module : modules) {
             // Not the graph's own JDK modules: service binding drew in every provider that the JDK has.
             if (isOfJdk(module)) {
                 continue;
