@@ -88,6 +88,13 @@ class DependencyTableTest {
                     List.of("tools.jackson..", "com.fasterxml.jackson.annotation.."),
                     union(JACKSON, "tools.jackson.dataformat.yaml")),
             new Row(
+                    "hal-amd-instinct",
+                    "io.weft.amd",
+                    List.of("io.weft.amd.."),
+                    Set.of("io.weft.api", "io.weft.sim"),
+                    List.of("org.xml.sax..", "tools.jackson..", "com.fasterxml.jackson.annotation.."),
+                    JACKSON),
+            new Row(
                     "runtime",
                     "io.weft.runtime",
                     List.of("io.weft.runtime.."),

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.amd;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
+import io.weft.api.PlatformUri;
+import io.weft.spi.AcceleratorProvider;
+import io.weft.spi.PlatformDriver;
+import io.weft.spi.Probe;
+import io.weft.spi.ProviderDescriptor;
+import io.weft.spi.SpiVersion;
+import io.weft.spi.Target;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The provider {@code amd}. Its models and readers need no hardware, so it is always there. */
+public final class AmdProvider implements AcceleratorProvider {
+    private static final ProviderDescriptor DESCRIPTOR = new ProviderDescriptor(
+            "amd", "AMD", "AMD Instinct accelerators joined by xGMI", "0.1.0", new SpiVersion(1, 0));
+
+    private static final List<Target> TARGETS = List.of();
+
+    /** For the service loader; no side effect. */
+    public AmdProvider() {}
+
+    @Override
+    public ProviderDescriptor descriptor() {
+        return DESCRIPTOR;
+    }
+
+    @Override
+    public Probe probe() {
+        return new Probe.Available("machine models; figures are predicted, never measured");
+    }
+
+    @Override
+    public List<Target> targets() {
+        return TARGETS;
+    }
+
+    @Override
+    public PlatformDriver open(PlatformUri uri) {
+        throw new AcceleratorException(
+                ErrorCode.NOT_FOUND,
+                "open " + uri,
+                "there is no machine '" + uri.target() + "'; known are "
+                        + (TARGETS.isEmpty()
+                                ? "none"
+                                : TARGETS.stream().map(Target::name).collect(Collectors.joining(", "))));
+    }
+}
