@@ -3,32 +3,67 @@ package io.weft.memory;
 
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
- * Searches for a layout within a capacity. Blocks are placed from low to high offsets, each at the lowest place above those it meets in time; a branch ends where
- * some moment's remaining blocks cannot fit above what stands there. The idea of placing in order of offsets with bounds by moment is MiniMalloc's (Moffitt,
- * ASPLOS 2023); the code is our own.
+ * Searches for a layout within a capacity. Blocks are placed from low to high offsets, each at the lowest place above those it meets in time, so that every layout
+ * which cannot be pushed down is met exactly once. The ideas are MiniMalloc's (Moffitt, ASPLOS 2023: canonical order, bounds by section with a floor that only
+ * rises, dominance, blocks without a hat, splitting in time, orders tried in turn under a growing budget); the code is our own.
+ *
+ * <p>A <em>section</em> is a moment at which the set of living blocks is largest in itself. What lives in a section must fit between the section's floor, below
+ * which nothing more can be put, and the capacity; that is the bound which ends most branches.
  */
 final class PlanSearch {
+    private static final int FOUND = 0;
+    /** The whole tree was searched. */
+    private static final int NONE = 1;
+
+    private static final int GIVEN_UP = 2;
+
+    private static final int PLACE_BITS = 20;
+
     private final LayoutProblem problem;
     private final long capacity;
     private final int count;
-    /** Moments at which the set of living blocks is largest in itself, and the blocks that live then. */
+    private final long[] size;
     private final int[][] sections;
-
     private final int[] firstSection;
     private final int[] lastSection;
     private final int[][] neighbours;
     private final long[] total;
+    private final int[] cuts;
 
-    private int[] order;
-    private int[] rank;
-    private final long[] offset;
     private final boolean[] placed;
+    /** The place of a placed block, the lowest possible one of any other. */
+    private final long[] offset;
+    /** By section: nothing more fits below. */
+    private final long[] floor;
+    /** By section: units of the blocks that are not placed. */
     private final long[] remaining;
-    private int[] trailBlock = new int[1024];
-    private long[] trailOffset = new long[1024];
-    private int trail;
+    /** By section: blocks not placed which also live in the next section; 0 where the problem falls apart. */
+    private final int[] cut;
+
+    private int[] movedBlock = new int[1024];
+    private long[] movedFrom = new long[1024];
+    private int moved;
+    private int[] raisedSection = new int[1024];
+    private long[] raisedFrom = new long[1024];
+    private int raised;
+    private final int[] placing;
+    private int placings;
+    /** The last placement, counted, that moved a block of a section; spares looking at a section twice. */
+    private final int[] touched;
+
+    private int touch;
+    /** Two for each depth. */
+    private final int[][] rows;
+
+    private final int[] identity;
+    private int[] byRank;
+    /** Equal for blocks that the order does not tell apart. */
+    private final long[] group;
+
     private long nodes;
     private long nodeLimit;
     private long deadline;
@@ -37,29 +72,47 @@ final class PlanSearch {
         this.problem = problem;
         this.capacity = capacity;
         this.count = problem.count();
+        this.size = new long[count];
+        for (int block = 0; block < count; block++) {
+            size[block] = problem.size(block);
+        }
         this.offset = new long[count];
         this.placed = new boolean[count];
+        this.placing = new int[count];
+        this.rows = new int[2 * count + 2][];
+        this.identity = IntStream.range(0, count).toArray();
         this.firstSection = new int[count];
         this.lastSection = new int[count];
         this.sections = sections();
-        this.neighbours = new int[count][];
+        this.neighbours = neighbours();
+        this.total = new long[sections.length];
+        this.cuts = new int[sections.length];
         for (int block = 0; block < count; block++) {
-            int[] met = new int[count];
+            for (int section = firstSection[block]; section <= lastSection[block]; section++) {
+                total[section] += size[block];
+                cuts[section] += section < lastSection[block] ? 1 : 0;
+            }
+        }
+        this.remaining = new long[sections.length];
+        this.floor = new long[sections.length];
+        this.cut = new int[sections.length];
+        this.touched = new int[sections.length];
+        this.group = new long[count];
+    }
+
+    private int[][] neighbours() {
+        int[][] all = new int[count][];
+        int[] met = new int[count];
+        for (int block = 0; block < count; block++) {
             int found = 0;
             for (int other = 0; other < count; other++) {
                 if (other != block && problem.overlap(block, other)) {
                     met[found++] = other;
                 }
             }
-            neighbours[block] = Arrays.copyOf(met, found);
+            all[block] = Arrays.copyOf(met, found);
         }
-        this.total = new long[sections.length];
-        for (int section = 0; section < sections.length; section++) {
-            for (int block : sections[section]) {
-                total[section] += problem.size(block);
-            }
-        }
-        this.remaining = total.clone();
+        return all;
     }
 
     private int[][] sections() {
@@ -108,37 +161,41 @@ final class PlanSearch {
         return nodes;
     }
 
+    /**
+     * Orders in which blocks at the same offset are tried; which one leads to a layout soon differs by problem by orders of magnitude. Crowded sections are those
+     * where most is left to be placed.
+     */
+    private enum Order {
+        WIDEST(Crowd.LAST),
+        CROWDED_THEN_LARGEST(Crowd.FIRST),
+        CROWDED_THEN_WIDEST(Crowd.FIRST),
+        TALLEST(Crowd.NOT),
+        LARGEST(Crowd.LAST);
+
+        /** Where the crowd comes among the reasons. */
+        private enum Crowd {
+            FIRST,
+            LAST,
+            NOT
+        }
+
+        private final Crowd crowd;
+
+        Order(Crowd crowd) {
+            this.crowd = crowd;
+        }
+    }
+
     /** A layout, or null when none was found in time. */
     long[] run(long deadlineNanos) {
         deadline = deadlineNanos;
-        long[] width = new long[count];
-        long[] area = new long[count];
-        long[] crowd = new long[count];
-        for (int block = 0; block < count; block++) {
-            width[block] = problem.upper(block) - problem.lower(block);
-            area[block] = width[block] * problem.size(block);
-            for (int section = firstSection[block]; section <= lastSection[block]; section++) {
-                crowd[block] = Math.max(crowd[block], total[section]);
-            }
-        }
-        long[] size = new long[count];
-        for (int block = 0; block < count; block++) {
-            size[block] = problem.size(block);
-        }
-        long[][][] keys = {
-            {width, area, crowd},
-            {crowd, area, width},
-            {crowd, width, area},
-            {size, width, area},
-            {area, width, crowd},
-            {crowd, size, width}
-        };
-        for (long limit = 20_000; System.nanoTime() - deadline < 0; limit *= 4) {
-            for (long[][] key : keys) {
-                order(key);
+        for (int round = 0; System.nanoTime() - deadline < 0; round++) {
+            long limit = 4L * count << Math.min(round, 40);
+            for (Order order : Order.values()) {
+                rank(order, round);
                 reset();
                 nodeLimit = nodes + limit;
-                int found = place(0, 0, -1);
+                int found = solveParts(byRank, count, 0, sections.length, order);
                 if (found == FOUND) {
                     return offset.clone();
                 }
@@ -150,132 +207,292 @@ final class PlanSearch {
         return null;
     }
 
-    private void order(long[][] keys) {
-        Integer[] sorted = new Integer[count];
-        for (int i = 0; i < count; i++) {
-            sorted[i] = i;
-        }
-        Comparator<Integer> compare = Comparator.comparingLong(block -> -keys[0][block]);
-        for (int key = 1; key < keys.length; key++) {
-            long[] values = keys[key];
-            compare = compare.thenComparingLong(block -> -values[block]);
-        }
-        Arrays.sort(sorted, compare);
-        order = new int[count];
-        rank = new int[count];
-        for (int i = 0; i < count; i++) {
-            order[i] = sorted[i];
-            rank[sorted[i]] = i;
-        }
-    }
-
     private void reset() {
         Arrays.fill(offset, 0);
+        Arrays.fill(floor, 0);
         Arrays.fill(placed, false);
         System.arraycopy(total, 0, remaining, 0, total.length);
-        trail = 0;
+        System.arraycopy(cuts, 0, cut, 0, cuts.length);
+        moved = 0;
+        raised = 0;
+        placings = 0;
     }
 
-    private static final int FOUND = 0;
-    /** The whole tree was searched. */
-    private static final int NONE = 1;
-
-    private static final int GIVEN_UP = 2;
-
-    private int place(int done, long floor, int lastRank) {
-        if (done == count) {
-            return FOUND;
+    /** Solves what falls apart in time one after the other. */
+    private int solveParts(int[] blocks, int blockCount, int from, int to, Order order) {
+        int start = from;
+        for (int section = from; section < to; section++) {
+            if (section < to - 1 && cut[section] != 0) {
+                continue;
+            }
+            int[] part = new int[blockCount];
+            int found = 0;
+            for (int i = 0; i < blockCount; i++) {
+                int block = blocks[i];
+                if (!placed[block] && firstSection[block] >= start && lastSection[block] <= section) {
+                    part[found++] = block;
+                }
+            }
+            if (found > 0) {
+                int result = solve(Arrays.copyOf(part, found), found, start, section + 1, order);
+                if (result != FOUND) {
+                    return result;
+                }
+            }
+            start = section + 1;
         }
-        nodes++;
-        if (nodes > nodeLimit || ((nodes & 255) == 0 && System.nanoTime() - deadline >= 0)) {
+        return FOUND;
+    }
+
+    /** Solves blocks of sections {@code from..to}, anew in order by what is left of the crowd; ties stay as they are. */
+    private int solve(int[] blocks, int blockCount, int from, int to, Order order) {
+        if (order.crowd == Order.Crowd.LAST) {
+            sort(blocks, blockCount, true);
+        }
+        sort(blocks, blockCount, false);
+        if (order.crowd == Order.Crowd.FIRST) {
+            sort(blocks, blockCount, true);
+        }
+        return place(blocks, identity, blockCount, from, to, 0, -1, order);
+    }
+
+    /** Sorts stably by what is left of the crowd or by group. */
+    private void sort(int[] blocks, int blockCount, boolean byCrowd) {
+        long[] keys = new long[blockCount];
+        for (int i = 0; i < blockCount; i++) {
+            keys[i] = ((byCrowd ? -crowd(blocks[i]) : group[blocks[i]]) << PLACE_BITS) | i;
+        }
+        Arrays.sort(keys);
+        int[] before = blocks.clone();
+        for (int i = 0; i < blockCount; i++) {
+            blocks[i] = before[(int) keys[i] & ((1 << PLACE_BITS) - 1)];
+        }
+    }
+
+    private long crowd(int block) {
+        long crowd = 0;
+        for (int section = firstSection[block]; section <= lastSection[block]; section++) {
+            crowd = Math.max(crowd, remaining[section]);
+        }
+        return crowd;
+    }
+
+    /** Ties go by number in the first round and are drawn in later ones, since a few unlucky ones can cost any time. */
+    private void rank(Order order, int round) {
+        int[] drawn = identity.clone();
+        SplittableRandom random = new SplittableRandom(round);
+        for (int i = count - 1; i > 0 && round > 0; i--) {
+            int other = random.nextInt(i + 1);
+            int swap = drawn[i];
+            drawn[i] = drawn[other];
+            drawn[other] = swap;
+        }
+
+        Comparator<Integer> byWidth = Comparator.comparingLong(block -> problem.lower(block) - problem.upper(block));
+        Comparator<Integer> byArea =
+                Comparator.comparingLong(block -> (problem.lower(block) - problem.upper(block)) * size[block]);
+        Comparator<Integer> bySize = Comparator.comparingLong(block -> -size[block]);
+        Comparator<Integer> compare = switch (order) {
+            case WIDEST, CROWDED_THEN_WIDEST -> byWidth.thenComparing(byArea);
+            case CROWDED_THEN_LARGEST, LARGEST -> byArea.thenComparing(byWidth);
+            case TALLEST -> bySize.thenComparing(byWidth);
+        };
+        byRank = Arrays.stream(drawn)
+                .boxed()
+                .sorted(compare)
+                .mapToInt(Integer::intValue)
+                .toArray();
+        for (int i = 0; i < count; i++) {
+            group[byRank[i]] = i > 0 && compare.compare(byRank[i - 1], byRank[i]) == 0 ? group[byRank[i - 1]] : i;
+        }
+    }
+
+    /**
+     * Places what is left of a part.
+     *
+     * @param order the part's blocks in the order in which they are tried at equal offsets
+     * @param left places in that order, of which those of blocks already placed are skipped
+     * @param lowest no block goes below this offset, and at it only places behind {@code lastPlace} do
+     */
+    private int place(int[] order, int[] left, int leftCount, int from, int to, long lowest, int lastPlace, Order by) {
+        if (++nodes > nodeLimit || ((nodes & 255) == 0 && System.nanoTime() - deadline >= 0)) {
             return GIVEN_UP;
         }
+        int[] unplaced = row(2 * placings, leftCount);
+        int unplacedCount = 0;
         // A block that starts at or above another one's lowest possible top would leave room for that one below it.
         long lowestTop = Long.MAX_VALUE;
-        for (int block : order) {
+        for (int i = 0; i < leftCount; i++) {
+            int block = order[left[i]];
             if (!placed[block]) {
-                lowestTop = Math.min(lowestTop, Math.max(offset[block], floor) + problem.size(block));
+                unplaced[unplacedCount++] = left[i];
+                lowestTop = Math.min(lowestTop, offset[block] + size[block]);
             }
         }
-        int[] candidates = new int[count];
+        if (unplacedCount == 0) {
+            return FOUND;
+        }
+        // Offsets only rise from here on, and each section needs room for what is left of it.
+        long highest = lowestTop - 1;
+        for (int section = from; section < to; section++) {
+            highest = Math.min(highest, capacity - remaining[section]);
+        }
+        int[] candidates = row(2 * placings + 1, unplacedCount);
         int found = 0;
-        for (int block : order) {
-            long at = offset[block];
-            if (!placed[block] && at < lowestTop && (at > floor || (at == floor && rank[block] > lastRank))) {
-                int place = found++;
-                while (place > 0 && offset[candidates[place - 1]] > at) {
-                    candidates[place] = candidates[place - 1];
-                    place--;
+        for (int i = 0; i < unplacedCount; i++) {
+            int place = unplaced[i];
+            long at = offset[order[place]];
+            if (at <= highest && (at > lowest || (at == lowest && place > lastPlace))) {
+                int target = found++;
+                while (target > 0 && offset[order[candidates[target - 1]]] > at) {
+                    candidates[target] = candidates[target - 1];
+                    target--;
                 }
-                candidates[place] = block;
+                candidates[target] = place;
             }
         }
+        int movedMark = moved;
+        int raisedMark = raised;
+        int placingMark = placings;
         for (int i = 0; i < found; i++) {
-            int block = candidates[i];
-            int mark = trail;
+            int place = candidates[i];
+            int block = order[place];
+            long at = offset[block];
             if (put(block)) {
-                int result = place(done + 1, offset[block], rank[block]);
+                int result = fallsApart(block)
+                        ? solveParts(order, order.length, from, to, by)
+                        : place(order, unplaced, unplacedCount, from, to, at, place, by);
                 if (result != NONE) {
                     return result;
                 }
             }
-            takeBack(block, mark);
+            boolean hatless = isHatless(block);
+            undo(movedMark, raisedMark, placingMark);
+            if (hatless) {
+                // Nothing can stand on it, so its place is not what went wrong.
+                return NONE;
+            }
         }
         return NONE;
     }
 
-    private boolean put(int block) {
-        long at = offset[block];
-        long top = at + problem.size(block);
-        placed[block] = true;
-        int from = firstSection[block];
-        int to = lastSection[block];
-        for (int section = from; section <= to; section++) {
-            remaining[section] -= problem.size(block);
+    private int[] row(int number, int length) {
+        int[] row = rows[number];
+        if (row == null || row.length < length) {
+            row = new int[length];
+            rows[number] = row;
         }
-        for (int other : neighbours[block]) {
-            if (!placed[other] && offset[other] < top) {
-                if (top + problem.size(other) > capacity) {
-                    return false;
-                }
-                if (trail == trailBlock.length) {
-                    trailBlock = Arrays.copyOf(trailBlock, 2 * trail);
-                    trailOffset = Arrays.copyOf(trailOffset, 2 * trail);
-                }
-                trailBlock[trail] = other;
-                trailOffset[trail++] = offset[other];
-                offset[other] = top;
-                from = Math.min(from, firstSection[other]);
-                to = Math.max(to, lastSection[other]);
-            }
-        }
-        for (int section = from; section <= to; section++) {
+        return row;
+    }
+
+    private boolean isHatless(int block) {
+        for (int section = firstSection[block]; section <= lastSection[block]; section++) {
             if (remaining[section] > 0) {
-                long lowest = Long.MAX_VALUE;
-                for (int living : sections[section]) {
-                    if (!placed[living] && offset[living] < lowest) {
-                        lowest = offset[living];
-                        if (lowest <= at) {
-                            break;
-                        }
-                    }
-                }
-                if (Math.max(lowest, at) + remaining[section] > capacity) {
-                    return false;
-                }
+                return false;
             }
         }
         return true;
     }
 
-    private void takeBack(int block, int mark) {
-        while (trail > mark) {
-            trail--;
-            offset[trailBlock[trail]] = trailOffset[trail];
+    private boolean fallsApart(int block) {
+        for (int section = firstSection[block]; section < lastSection[block]; section++) {
+            if (cut[section] == 0) {
+                return true;
+            }
         }
-        placed[block] = false;
+        return false;
+    }
+
+    /** Places a block at its offset and says whether what is left of each section still fits. */
+    private boolean put(int block) {
+        long top = offset[block] + size[block];
+        placed[block] = true;
+        placing[placings++] = block;
+        touch++;
+        boolean fits = true;
         for (int section = firstSection[block]; section <= lastSection[block]; section++) {
-            remaining[section] += problem.size(block);
+            remaining[section] -= size[block];
+            cut[section] -= section < lastSection[block] ? 1 : 0;
+            fits &= raise(section, top);
+            touched[section] = touch;
+        }
+        if (!fits) {
+            return false;
+        }
+        int from = firstSection[block];
+        int to = lastSection[block];
+        for (int other : neighbours[block]) {
+            long was = offset[other];
+            if (was < top && !placed[other]) {
+                if (top + size[other] > capacity) {
+                    return false;
+                }
+                if (moved == movedBlock.length) {
+                    movedBlock = Arrays.copyOf(movedBlock, 2 * moved);
+                    movedFrom = Arrays.copyOf(movedFrom, 2 * moved);
+                }
+                movedBlock[moved] = other;
+                movedFrom[moved++] = was;
+                offset[other] = top;
+                for (int section = firstSection[other]; section <= lastSection[other]; section++) {
+                    // Only what stood at the floor can have held it down.
+                    if (was <= floor[section] && touched[section] != touch) {
+                        touched[section] = touch;
+                        from = Math.min(from, section);
+                        to = Math.max(to, section);
+                    }
+                }
+            }
+        }
+        for (int section = from; section <= to; section++) {
+            if (touched[section] != touch || remaining[section] == 0) {
+                continue;
+            }
+            long lowest = Long.MAX_VALUE;
+            long now = floor[section];
+            for (int living : sections[section]) {
+                if (offset[living] < lowest && !placed[living]) {
+                    lowest = offset[living];
+                    if (lowest <= now) {
+                        break;
+                    }
+                }
+            }
+            if (lowest != Long.MAX_VALUE && lowest > now && !raise(section, lowest)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Raises a section's floor and says whether what is left of it fits above. */
+    private boolean raise(int section, long to) {
+        if (raised == raisedSection.length) {
+            raisedSection = Arrays.copyOf(raisedSection, 2 * raised);
+            raisedFrom = Arrays.copyOf(raisedFrom, 2 * raised);
+        }
+        raisedSection[raised] = section;
+        raisedFrom[raised++] = floor[section];
+        floor[section] = to;
+        return to + remaining[section] <= capacity;
+    }
+
+    private void undo(int movedMark, int raisedMark, int placingMark) {
+        while (moved > movedMark) {
+            moved--;
+            offset[movedBlock[moved]] = movedFrom[moved];
+        }
+        while (raised > raisedMark) {
+            raised--;
+            floor[raisedSection[raised]] = raisedFrom[raised];
+        }
+        while (placings > placingMark) {
+            int block = placing[--placings];
+            placed[block] = false;
+            for (int section = firstSection[block]; section <= lastSection[block]; section++) {
+                remaining[section] += size[block];
+                cut[section] += section < lastSection[block] ? 1 : 0;
+            }
         }
     }
 }

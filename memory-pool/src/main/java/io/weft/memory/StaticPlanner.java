@@ -2,9 +2,15 @@
 package io.weft.memory;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /** Lays blocks with known lifetimes out in one range, offline. */
 public final class StaticPlanner {
+    private static final int MOST_SEARCHED = 2048;
+    /** Stack that one block's frames may take, generously. */
+    private static final long FRAMES_BYTES = 2048;
+
     private StaticPlanner() {}
 
     /** A layout. */
@@ -80,7 +86,8 @@ public final class StaticPlanner {
     }
 
     /**
-     * A layout within a capacity, by bounded search where {@link #quick} does not find one.
+     * A layout within a capacity, by bounded search where {@link #quick} does not find one. Problems of more than 2048 blocks are not searched, since the search's
+     * memory and depth grow with them.
      *
      * @param capacity units
      * @param nanos ns that the search may take
@@ -91,8 +98,12 @@ public final class StaticPlanner {
         if (quick.height() <= capacity || problem.lowerBound() > capacity) {
             return quick;
         }
+        if (problem.count() > MOST_SEARCHED) {
+            return quick;
+        }
+        long deadline = System.nanoTime() + nanos;
         PlanSearch search = new PlanSearch(problem, capacity);
-        long[] offsets = search.run(System.nanoTime() + nanos);
+        long[] offsets = onDeepStack(() -> search.run(deadline), problem.count());
         if (offsets == null) {
             return new Plan(quick.offsets, quick.height(), search.nodes());
         }
@@ -101,5 +112,33 @@ public final class StaticPlanner {
             height = Math.max(height, offsets[block] + problem.size(block));
         }
         return new Plan(offsets, height, search.nodes());
+    }
+
+    /** The search goes a few frames deep for each block, which is more than a thread's usual stack has room for. */
+    private static long[] onDeepStack(Supplier<long[]> search, int blocks) {
+        AtomicReference<long[]> result = new AtomicReference<>();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Thread searcher = new Thread(
+                null, () -> result.set(search.get()), "weft-plan-search", (1L << 20) + blocks * FRAMES_BYTES);
+        searcher.setDaemon(true);
+        searcher.setUncaughtExceptionHandler((_, thrown) -> failure.set(thrown));
+        searcher.start();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                searcher.join();
+                break;
+            } catch (InterruptedException again) {
+                // The search ends in time by itself.
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (failure.get() != null) {
+            throw new IllegalStateException("the search for a layout failed", failure.get());
+        }
+        return result.get();
     }
 }

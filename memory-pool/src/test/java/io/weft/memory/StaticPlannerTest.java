@@ -4,9 +4,16 @@ package io.weft.memory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StaticPlannerTest {
     @Test
@@ -71,5 +78,41 @@ class StaticPlannerTest {
         problem.add(0, 60, 0, 10);
         problem.add(1, 60, 5, 15);
         assertEquals(120, StaticPlanner.within(problem, 100, 1_000_000_000L).height());
+    }
+
+    @Test
+    void aSearchOfLargePuzzlesStopsInTimeAndStillGivesAValidLayout() {
+        LayoutProblem problem = puzzle(7, 600, 5000, 1 << 20);
+        long start = System.nanoTime();
+        StaticPlanner.Plan plan = StaticPlanner.within(problem, 1 << 20, 50_000_000L);
+        assertTrue(System.nanoTime() - start < 5_000_000_000L, "the search does not mind its time");
+        assertNull(problem.faultOf(plan.offsets(), plan.height()));
+    }
+
+    @Test
+    void manyMorePiecesStillFitWithoutAGap() {
+        for (long seed = 100; seed < 106; seed++) {
+            LayoutProblem problem = puzzle(seed, 45, 200, 4000);
+            StaticPlanner.Plan plan = StaticPlanner.within(problem, 4000, 10_000_000_000L);
+            assertEquals(4000, plan.height(), "seed " + seed + " after " + plan.nodes() + " nodes");
+            assertNull(problem.faultOf(plan.offsets(), 4000), "seed " + seed);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"A", "B", "C", "D", "E", "F"})
+    void theProblemsOfARealCompilerFitAtCapacity(String name) throws IOException {
+        Path file = Path.of("../../shared/data/traces/minimalloc-" + name + ".1048576.csv");
+        assumeTrue(Files.exists(file), file + " is not here");
+        List<String> lines = Files.readAllLines(file);
+        LayoutProblem problem = new LayoutProblem(lines.size());
+        for (String line : lines.subList(1, lines.size())) {
+            String[] fields = line.split(",", -1);
+            problem.add(
+                    problem.count(), Long.parseLong(fields[3]), Long.parseLong(fields[1]), Long.parseLong(fields[2]));
+        }
+        StaticPlanner.Plan plan = StaticPlanner.within(problem, 1 << 20, 10_000_000_000L);
+        assertTrue(plan.height() <= 1 << 20, "reached " + plan.height() + " after " + plan.nodes() + " nodes");
+        assertNull(problem.faultOf(plan.offsets(), 1 << 20));
     }
 }
