@@ -190,7 +190,7 @@ final class PlanSearch {
     long[] run(long deadlineNanos) {
         deadline = deadlineNanos;
         for (int round = 0; System.nanoTime() - deadline < 0; round++) {
-            long limit = 4L * count << Math.min(round, 40);
+            long limit = (4L * count) << Math.min(round, 40);
             for (Order order : Order.values()) {
                 rank(order, round);
                 reset();
@@ -222,7 +222,7 @@ final class PlanSearch {
     private int solveParts(int[] blocks, int blockCount, int from, int to, Order order) {
         int start = from;
         for (int section = from; section < to; section++) {
-            if (section < to - 1 && cut[section] != 0) {
+            if (section + 1 < to && cut[section] != 0) {
                 continue;
             }
             int[] part = new int[blockCount];
