@@ -10,7 +10,7 @@
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
  *   <li>Exports {@code io.weft.runtime} (start), {@code settings} (values and their origins), {@code model} (model files),
- *       {@code plan}, {@code run} and {@code report} (pages, traces, drawings).
+ *       {@code plan}, {@code run}, {@code bench} and {@code report} (pages, traces, drawings).
  * </ul>
  */
 @SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
@@ -27,6 +27,8 @@ module io.weft.runtime {
 
     // Start.
     exports io.weft.runtime;
+    // Collectives by size.
+    exports io.weft.runtime.bench;
     // From a model file to what its layers multiply.
     exports io.weft.runtime.model;
     // From a model and a platform to figures.

@@ -109,6 +109,44 @@ class BadInputTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            value = {
+                "--op all_scatter|reduce_scatter",
+                "--ranks 0|1 to 8",
+                "--ranks 9|1 to 8",
+                "--ranks x|'x'",
+                "--ranks 1 --op sendrecv|2 ranks",
+                "-b 0|-b",
+                "-b 16 -e 8|-b",
+                "-b -5|-5",
+                "-e 8Q|powers of 1024",
+                "-e 99999999999999999999|powers of 1024",
+                "-e 9999999T|2^60",
+                "-e 64T|smaller -e",
+                "-f 1|2 or more",
+                "-f 2 -i 8|exclude",
+                "-i 0|1 or more",
+                "-i 1|100000",
+                "-d float7|bf16",
+                "-o xor|mulsum",
+                "-r 8|0 to 7",
+                "-n 0|1 or more",
+                "-w -1|0 or more",
+                "-c 2|0 nor 1",
+                "--on sim:mesh-9|mesh-8",
+            })
+    void aBenchOptionThatMakesNoSenseIsRefused(String options, String word) {
+        String on = options.startsWith("--on") ? "" : "--on sim:mesh-8 ";
+        unusable("bench collectives " + on + options, word);
+    }
+
+    @Test
+    void aBenchmarkThatDoesNotExistSuggestsOne() {
+        unusable("bench collective --on sim:mesh-8", "collectives");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
             quoteCharacter = '`',
             value = {
                 "{\"model_type\": \"llama\", \"hidden_size\": 40|config.json:1:",

@@ -9,6 +9,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.Accelerators;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
+import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.EffectiveSettings;
@@ -69,6 +70,11 @@ public final class WeftRuntime implements AutoCloseable {
     /** Plans models. */
     public PlanService plans() {
         return get(PlanService.class);
+    }
+
+    /** Times collectives. */
+    public CollectiveBench collectives() {
+        return get(CollectiveBench.class);
     }
 
     /** Runs problems. */

@@ -5,6 +5,7 @@ import com.google.inject.AbstractModule;
 import com.google.inject.Provides;
 import io.weft.api.Accelerators;
 import io.weft.api.DiscoveryOptions;
+import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.Catalogue;
@@ -46,6 +47,12 @@ final class Wiring extends AbstractModule {
     @Singleton
     PlanService plans(EffectiveSettings effective) {
         return new PlanService(effective);
+    }
+
+    @Provides
+    @Singleton
+    CollectiveBench collectives() {
+        return new CollectiveBench();
     }
 
     @Provides
