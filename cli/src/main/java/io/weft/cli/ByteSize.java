@@ -22,7 +22,7 @@ final class ByteSize implements ITypeConverter<Long> {
             throw new TypeConversionException(
                     "'" + text + "' is not a size; accepted are bytes with K, M, G or T (powers of 1024), as in 64M");
         }
-        BigDecimal bytes = new BigDecimal(digits).multiply(BigDecimal.valueOf(1L << 10 * (unit + 1)));
+        BigDecimal bytes = new BigDecimal(digits).multiply(BigDecimal.valueOf(1L << (10 * (unit + 1))));
         if (bytes.compareTo(BigDecimal.valueOf(1L << 60)) > 0) {
             throw new TypeConversionException("'" + text + "' is more than 2^60 bytes, which no machine has");
         }
