@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
             RunCommand.class,
             BackendsCommand.class,
             TopoCommand.class,
+            SweepCommand.class,
             BenchCommand.class,
             ConfigCommand.class,
             CompletionCommand.class

@@ -139,6 +139,29 @@ class BadInputTest {
         unusable("bench collectives " + on + options, word);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--on , --tp 4|empty",
+                "--on sim:mesh-9 --tp 4|mesh-8",
+                "--on sim:ring-4 --tp 8|needs 8 devices",
+                "--on sim:ring-4 --tp 0,-1|none of the 2 points",
+                "--on sim:ring-4 --tp four|four",
+                "--on sim:ring-4 --tp 4 --model llama-9|neither a known model",
+                "--on sim:ring-4 --tp 4 --tokens 1,x|'x'",
+                "--on sim:ring-4 --tp 4 --dtype fp7|bf16",
+                "--on sim:ring-4 --tp 4 --select best|heuristic",
+                "--on sim:ring-4 --tp 4 --out sweep.txt|.csv or .json",
+                "--on sim:ring-4 --tp 4 --out no/such/folder/sweep.csv|folder does not exist",
+                "--on sim:ring-4|--tp",
+            })
+    void aSweepOptionThatMakesNoSenseIsRefused(String options, String word) {
+        String model = options.contains("--model") ? "" : " --model llama-3-8b";
+        String tokens = options.contains("--tokens") ? "" : " --tokens 1024";
+        unusable("sweep" + model + tokens + " " + options, word);
+    }
+
     @Test
     void aBenchmarkThatDoesNotExistSuggestsOne() {
         unusable("bench collective --on sim:mesh-8", "collectives");

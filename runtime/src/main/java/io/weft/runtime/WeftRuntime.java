@@ -13,6 +13,7 @@ import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.EffectiveSettings;
+import io.weft.runtime.sweep.SweepService;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -70,6 +71,11 @@ public final class WeftRuntime implements AutoCloseable {
     /** Plans models. */
     public PlanService plans() {
         return get(PlanService.class);
+    }
+
+    /** Plans whole spaces. */
+    public SweepService sweeps() {
+        return get(SweepService.class);
     }
 
     /** Times collectives. */

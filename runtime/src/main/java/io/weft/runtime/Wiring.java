@@ -10,6 +10,7 @@ import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
+import io.weft.runtime.sweep.SweepService;
 import jakarta.inject.Singleton;
 import java.util.Set;
 
@@ -47,6 +48,12 @@ final class Wiring extends AbstractModule {
     @Singleton
     PlanService plans(EffectiveSettings effective) {
         return new PlanService(effective);
+    }
+
+    @Provides
+    @Singleton
+    SweepService sweeps(EffectiveSettings effective) {
+        return new SweepService(effective);
     }
 
     @Provides

@@ -46,10 +46,23 @@ public final class PlanService {
 
     /** Takes {@code plan.threads}, {@code schedule.chunks} and {@code schedule.streams} from the settings. */
     public PlanService(EffectiveSettings settings) {
-        long wanted = settings.value(Catalogue.PLAN_THREADS);
-        this.threads = wanted == 0 ? Runtime.getRuntime().availableProcessors() : Math.toIntExact(wanted);
+        this(settings, threads(settings));
+    }
+
+    /**
+     * As above, with a number of threads of its own.
+     *
+     * @param threads 1 or more
+     */
+    public PlanService(EffectiveSettings settings, int threads) {
+        this.threads = threads;
         this.limits = new ScheduleLimits(
                 settings.value(Catalogue.SCHEDULE_CHUNKS), settings.value(Catalogue.SCHEDULE_STREAMS));
+    }
+
+    private static int threads(EffectiveSettings settings) {
+        long wanted = settings.value(Catalogue.PLAN_THREADS);
+        return wanted == 0 ? Runtime.getRuntime().availableProcessors() : Math.toIntExact(wanted);
     }
 
     private record Chosen(ProblemReport report, Optional<Timeline> timeline) {}
