@@ -61,11 +61,7 @@ final class SweepCommand implements Callable<Integer> {
     @Option(names = "--tp", required = true, paramLabel = "P", split = ",", description = "Tensor-parallel degrees.")
     List<Integer> tensorParallel;
 
-    @Option(
-            names = "--ep",
-            paramLabel = "P",
-            split = ",",
-            description = "Expert-parallel degrees; 1 when left out.")
+    @Option(names = "--ep", paramLabel = "P", split = ",", description = "Expert-parallel degrees; 1 when left out.")
     List<Integer> expertParallel = List.of(1);
 
     @Option(
@@ -135,10 +131,8 @@ final class SweepCommand implements Callable<Integer> {
     }
 
     private void print(SweepReport report, PrintWriter printer) {
-        SweepRow first = report.rows().stream()
-                .filter(SweepRow::isPlanned)
-                .findFirst()
-                .orElseThrow();
+        SweepRow first =
+                report.rows().stream().filter(SweepRow::isPlanned).findFirst().orElseThrow();
         printer.println("All times are " + first.cell("figures")
                 + (first.cell("figures").equals("model") ? ": predicted, not measured." : "."));
         printer.println();

@@ -12,7 +12,8 @@ class CommandLineTest {
     void helpListsEveryCommandAndTheExitCodes() {
         Invocation help = Invocation.of("--help");
         assertEquals(0, help.code());
-        for (String command : new String[] {"plan", "run", "sweep", "bench", "backends", "topo", "config", "completion"}) {
+        for (String command :
+                new String[] {"plan", "run", "sweep", "bench", "backends", "topo", "config", "completion"}) {
             assertTrue(help.out().contains("  " + command), help.out());
         }
         assertTrue(help.out().contains("Exit codes:"), help.out());

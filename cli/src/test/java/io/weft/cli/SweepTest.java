@@ -31,7 +31,16 @@ class SweepTest {
                 .mapToObj(i -> Integer.toString(128 * i))
                 .collect(Collectors.joining(","));
         return List.of(
-                "sweep", "--on", "sim:ring-4", "--model", "llama-3-8b", "--tokens", tokens, "--tp", "4", "--out",
+                "sweep",
+                "--on",
+                "sim:ring-4",
+                "--model",
+                "llama-3-8b",
+                "--tokens",
+                tokens,
+                "--tp",
+                "4",
+                "--out",
                 out.toString());
     }
 
@@ -54,7 +63,8 @@ class SweepTest {
         command.add("--add-modules=jdk.incubator.vector");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add("-cp");
-        command.add(System.getProperty("java.class.path", "") + File.pathSeparator
+        command.add(System.getProperty("java.class.path", "")
+                + File.pathSeparator
                 + System.getProperty("jdk.module.path", ""));
         command.add("io.weft.cli.Weft");
         command.addAll(sweep(out));
@@ -105,7 +115,16 @@ class SweepTest {
     @Test
     void theTableShowsEveryPointAndTheReasonOfThoseThatCannotBePlanned() {
         Invocation call = Invocation.of(
-                "sweep", "--on", "sim:ring-4", "--model", "llama-3-8b", "--tokens", "1024", "--tp", "4,8", "--select",
+                "sweep",
+                "--on",
+                "sim:ring-4",
+                "--model",
+                "llama-3-8b",
+                "--tokens",
+                "1024",
+                "--tp",
+                "4,8",
+                "--select",
                 "heuristic");
         assertEquals(0, call.code(), call.err());
         assertTrue(call.out().contains("All times are model"), call.out());
@@ -116,8 +135,18 @@ class SweepTest {
     @Test
     void jsonIsPrintedWhenAskedFor() {
         Invocation call = Invocation.of(
-                "sweep", "--on", "sim:ring-4", "--model", "llama-3-8b", "--tokens", "1024", "--tp", "4", "--select",
-                "heuristic", "--json");
+                "sweep",
+                "--on",
+                "sim:ring-4",
+                "--model",
+                "llama-3-8b",
+                "--tokens",
+                "1024",
+                "--tp",
+                "4",
+                "--select",
+                "heuristic",
+                "--json");
         assertEquals(0, call.code(), call.err());
         assertTrue(call.out().startsWith("{\"sweep\": 1, \"rows\": ["), call.out());
     }

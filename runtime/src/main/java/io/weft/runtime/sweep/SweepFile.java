@@ -91,7 +91,8 @@ final class SweepFile implements AutoCloseable {
         while (whole > 0 && bytes[whole - 1] != '\n') {
             whole--; // the last line of a process that was killed while it wrote
         }
-        List<String> lines = new String(bytes, 0, whole, StandardCharsets.UTF_8).lines().toList();
+        List<String> lines =
+                new String(bytes, 0, whole, StandardCharsets.UTF_8).lines().toList();
         if (lines.isEmpty()) {
             String opening = format.opening();
             if (!opening.startsWith(new String(bytes, StandardCharsets.UTF_8))) {
@@ -127,7 +128,8 @@ final class SweepFile implements AutoCloseable {
 
     private AcceleratorException foreign(int line) {
         return refusal(
-                file + ":" + line + ": this is no line of a sweep, so the file is left alone; accepted is a new file, or"
+                file + ":" + line
+                        + ": this is no line of a sweep, so the file is left alone; accepted is a new file, or"
                         + " one that a sweep began",
                 null);
     }

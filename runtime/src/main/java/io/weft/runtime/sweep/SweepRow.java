@@ -39,16 +39,7 @@ public record SweepRow(List<String> cells) {
     private static final int COORDINATES = 6;
 
     private static final Set<String> NUMBERS = Set.of(
-            "tokens",
-            "tp",
-            "ep",
-            "devices",
-            "layers",
-            "serial_us",
-            "us",
-            "speedup",
-            "ideal_speedup",
-            "exposed_share");
+            "tokens", "tp", "ep", "devices", "layers", "serial_us", "us", "speedup", "ideal_speedup", "exposed_share");
 
     public SweepRow {
         cells = List.copyOf(cells);
@@ -73,7 +64,8 @@ public record SweepRow(List<String> cells) {
         cells.add(figure("%.3f", report.total().us()));
         cells.add(figure("%.4f", report.total().speedup()));
         cells.add(figure("%.4f", ideal > 0 ? report.total().serialUs() / ideal : 1));
-        cells.add(figure("%.4f", report.total().us() > 0 ? exposed / report.total().us() : 0));
+        cells.add(figure(
+                "%.4f", report.total().us() > 0 ? exposed / report.total().us() : 0));
         cells.add(report.problems().stream()
                 .map(part -> part.name() + ":" + part.choice())
                 .collect(Collectors.joining("; ")));

@@ -67,9 +67,8 @@ public final class SweepService {
         if (out.isEmpty()) {
             Map<List<String>, SweepRow> rows = new ConcurrentHashMap<>();
             work(points, request, platforms, models, fingerprint, row -> rows.put(row.key(), row), progress);
-            List<SweepRow> ordered = points.stream()
-                    .map(point -> rows.get(SweepRow.key(point)))
-                    .toList();
+            List<SweepRow> ordered =
+                    points.stream().map(point -> rows.get(SweepRow.key(point))).toList();
             return report(ordered, 0);
         }
         try (SweepFile file = SweepFile.open(out.get(), fingerprint, byKey)) {
@@ -161,8 +160,7 @@ public final class SweepService {
         }
     }
 
-    private String fingerprint(
-            SweepRequest request, Map<String, Platform> platforms, Map<String, ModelConfig> models) {
+    private String fingerprint(SweepRequest request, Map<String, Platform> platforms, Map<String, ModelConfig> models) {
         Fingerprint all = new Fingerprint();
         all.add(FORM);
         all.addVersion();

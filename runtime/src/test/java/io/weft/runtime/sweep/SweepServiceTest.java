@@ -49,8 +49,8 @@ final class SweepServiceTest {
     }
 
     private static SweepReport sweep(SweepRequest request, Path out, int threads) {
-        EffectiveSettings settings = EffectiveSettings.load(
-                SettingsSources.ofProcess(Map.of("plan.threads", Integer.toString(threads))));
+        EffectiveSettings settings =
+                EffectiveSettings.load(SettingsSources.ofProcess(Map.of("plan.threads", Integer.toString(threads))));
         try (WeftRuntime runtime = WeftRuntime.start(settings)) {
             return runtime.sweeps().sweep(request, runtime::open, Optional.ofNullable(out), Progress.NONE);
         }
@@ -68,8 +68,7 @@ final class SweepServiceTest {
         SweepRequest request = space(List.of(512L, 1024L, 2048L));
         sweep(request, folder.resolve("1-" + name), 1);
         sweep(request, folder.resolve("5-" + name), 5);
-        assertEquals(
-                Files.readString(folder.resolve("1-" + name)), Files.readString(folder.resolve("5-" + name)));
+        assertEquals(Files.readString(folder.resolve("1-" + name)), Files.readString(folder.resolve("5-" + name)));
     }
 
     @ParameterizedTest
@@ -88,8 +87,8 @@ final class SweepServiceTest {
                     new String(whole, java.nio.charset.StandardCharsets.UTF_8),
                     Files.readString(out),
                     "cut at " + length + ", seed " + SEED);
-            long rows = Arrays.stream(new String(whole, 0, length, java.nio.charset.StandardCharsets.UTF_8)
-                            .split("\n", -1))
+            long rows = Arrays.stream(
+                            new String(whole, 0, length, java.nio.charset.StandardCharsets.UTF_8).split("\n", -1))
                     .filter(line -> line.contains("llama"))
                     .count();
             assertTrue(report.resumed() >= rows - 1 && report.resumed() <= rows, report.resumed() + " of " + rows);
@@ -187,8 +186,7 @@ final class SweepServiceTest {
     @Test
     void jsonIsOneDocumentWithTheSameCells() {
         SweepReport report = sweep(space(List.of(512L)), null, 1);
-        JsonValue.ObjectValue document =
-                (JsonValue.ObjectValue) JsonReader.parse("test", "report", report.json());
+        JsonValue.ObjectValue document = (JsonValue.ObjectValue) JsonReader.parse("test", "report", report.json());
         JsonValue.ArrayValue rows = (JsonValue.ArrayValue) document.members().get("rows");
         assertEquals(report.rows().size(), rows.items().size());
         JsonValue.ObjectValue first = (JsonValue.ObjectValue) rows.items().getFirst();
