@@ -6,12 +6,14 @@
  *
  * <ul>
  *   <li>Requires the runtime, which brings the whole library.
+ *   <li>Requires the conformance suite for {@code weft conform}.
  *   <li>Requires picocli for commands and Jackson for {@code --json}.
  *   <li>Opens {@code io.weft.cli} to picocli, which fills annotated fields by reflection.
  * </ul>
  */
 module io.weft.cli {
     requires info.picocli;
+    requires io.weft.conformance;
     requires io.weft.runtime;
     requires tools.jackson.databind;
 

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.stream.Collectors;
 
@@ -146,6 +147,11 @@ public final class Accelerators {
     /** What was found out about every provider, in the order of discovery. */
     public List<ProviderVerdict> verdicts() {
         return verdicts;
+    }
+
+    /** A loaded provider by its id, also one whose hardware is absent; empty when there is none. For the conformance suite. */
+    public Optional<AcceleratorProvider> provider(String id) {
+        return Optional.ofNullable(usable.get(id));
     }
 
     /** Every URI form that can be opened here, for listings and error messages. */

@@ -27,5 +27,7 @@ public enum Capability {
     /** Copies run on engines of their own, beside compute. */
     COPY_ENGINES,
     /** Events carry time stamps. */
-    EVENT_TIMING
+    EVENT_TIMING,
+    /** Failures on demand, for tests; {@code io.weft.spi.FaultDriver}. */
+    FAULT_INJECTION
 }

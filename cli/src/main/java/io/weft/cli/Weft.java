@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
             TopoCommand.class,
             SweepCommand.class,
             BenchCommand.class,
+            ConformCommand.class,
             ConfigCommand.class,
             CompletionCommand.class
         },

@@ -95,6 +95,17 @@ class DependencyTableTest {
                     List.of("org.xml.sax..", "tools.jackson..", "com.fasterxml.jackson.annotation.."),
                     JACKSON),
             new Row(
+                    "conformance-tests",
+                    "io.weft.conformance",
+                    List.of("io.weft.conformance.."),
+                    Set.of("io.weft.api"),
+                    List.of(
+                            "org.junit.jupiter.api..",
+                            "org.opentest4j..",
+                            "tools.jackson..",
+                            "com.fasterxml.jackson.annotation.."),
+                    union(JACKSON, "tools.jackson.dataformat.yaml", "org.junit.jupiter.api")),
+            new Row(
                     "runtime",
                     "io.weft.runtime",
                     List.of("io.weft.runtime.."),
@@ -120,7 +131,12 @@ class DependencyTableTest {
                     "cli",
                     "io.weft.cli",
                     List.of("io.weft.cli.."),
-                    Set.of("io.weft.api", "io.weft.memory", "io.weft.scheduler", "io.weft.runtime"),
+                    Set.of(
+                            "io.weft.api",
+                            "io.weft.memory",
+                            "io.weft.scheduler",
+                            "io.weft.runtime",
+                            "io.weft.conformance"),
                     List.of("picocli..", "tools.jackson..", "com.fasterxml.jackson.annotation..", "org.slf4j.."),
                     union(JACKSON, "info.picocli", "org.slf4j")));
 

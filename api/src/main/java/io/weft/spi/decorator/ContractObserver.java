@@ -15,6 +15,7 @@ import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.DeviceMemory;
 import io.weft.spi.EventDriver;
+import io.weft.spi.FaultDriver;
 import io.weft.spi.GraphDriver;
 import io.weft.spi.PerformanceModel;
 import io.weft.spi.PlatformDriver;
@@ -35,7 +36,8 @@ final class ContractObserver implements DriverObserver {
             Capability.SYMMETRIC_MEMORY, SymmetricMemoryDriver.class,
             Capability.VIRTUAL_MEMORY, VirtualMemoryDriver.class,
             Capability.DEVICE_GRAPHS, GraphDriver.class,
-            Capability.PERFORMANCE_MODEL, PerformanceModel.class);
+            Capability.PERFORMANCE_MODEL, PerformanceModel.class,
+            Capability.FAULT_INJECTION, FaultDriver.class);
 
     private final Set<DeviceMemory> memories = identitySet();
     private final Set<Object> handles = identitySet();

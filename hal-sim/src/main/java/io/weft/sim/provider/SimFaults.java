@@ -1,26 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.sim.provider;
 
-import io.weft.api.AcceleratorException;
+import io.weft.spi.FaultDriver;
 
-/**
- * Faults on demand, an extension of every simulated platform: what an application, a decorator or the conformance suite does when hardware fails can only be
- * tested when something fails. Safe for any thread.
- */
-public interface SimFaults {
-    /**
-     * Makes one command fail: it takes its time, writes nothing, and its stream fails with the cause.
-     *
-     * @param device ordinal of the device
-     * @param nth which of the commands that the device starts from now on, 1 being the next
-     * @param cause what the stream fails with
-     */
-    void failCommand(int device, int nth, AcceleratorException cause);
-
-    /**
-     * Takes a device away at this instant of virtual time: its streams fail with DEVICE_LOST, and so does every later call to it. Memory can still be freed.
-     *
-     * @param device ordinal of the device
-     */
-    void loseDevice(int device);
-}
+/** Faults on demand, an extension of every simulated platform. A command that is made to fail takes its time; a device is lost at an instant of virtual time. */
+public interface SimFaults extends FaultDriver {}

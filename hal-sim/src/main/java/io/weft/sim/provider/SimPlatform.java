@@ -17,6 +17,7 @@ import io.weft.sim.execute.Effects;
 import io.weft.sim.machine.Machine;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.DeviceDriver;
+import io.weft.spi.FaultDriver;
 import io.weft.spi.GraphDriver;
 import io.weft.spi.PerformanceModel;
 import io.weft.spi.PlatformDriver;
@@ -73,6 +74,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
                 Figures.MODEL,
                 Map.of("mode", options.functional() ? "functional" : "timing"));
         this.capabilities = declare();
+        extensions.put(FaultDriver.class, this);
         extensions.put(SimFaults.class, this);
         extensions.put(CollectiveDriver.class, new SimCollectives(this));
         extensions.put(SymmetricMemoryDriver.class, new SimSymmetricMemory());
@@ -103,7 +105,8 @@ final class SimPlatform implements PlatformDriver, SimFaults {
                 Capability.VIRTUAL_MEMORY,
                 Capability.DEVICE_GRAPHS,
                 Capability.PERFORMANCE_MODEL,
-                Capability.EVENT_TIMING);
+                Capability.EVENT_TIMING,
+                Capability.FAULT_INJECTION);
         if (options.functional()) {
             declared.add(Capability.STORAGE);
         }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.weft.conformance.mutants.Mutant;
+import io.weft.conformance.mutants.MutantProvider;
+import io.weft.conformance.mutants.Mutants;
+import io.weft.sim.provider.SimProvider;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * The suite is tested: each mutant of the reference backend breaks exactly its rule.
+ *
+ * <p>Light, unless {@code -Dweft.conformance=full}: the rule, what it requires, and a sample of others. Full: every rule. {@code -Dweft.mutant=STR-003} picks mutants by the
+ * start of their rule's id.
+ */
+class MutantsTest {
+    /** Waits that cannot end are refused soon; a hang is one after a second and a half. */
+    static final String URI = "sim:mesh-8?stall-timeout-ms=20";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final int SAMPLE = 12;
+    private static final long SEED = 1;
+    private static final Catalogue CATALOGUE = Catalogue.standard();
+    private static final ProofBook PROOFS = ProofBook.standard(CATALOGUE);
+
+    static boolean isFull() {
+        return "full".equals(System.getProperty("weft.conformance"));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> eachMutantBreaksExactlyItsRule() {
+        String wanted = System.getProperty("weft.mutant", "");
+        return Mutants.all().stream()
+                .filter(mutant -> mutant.rule().startsWith(wanted))
+                .map(mutant -> DynamicTest.dynamicTest(mutant.toString(), () -> isCaught(mutant)));
+    }
+
+    private static void isCaught(Mutant mutant) {
+        Subject subject = Subject.of(
+                new MutantProvider(new SimProvider(), mutant.mutation().get()), URI, List.of());
+        RunOptions options = RunOptions.defaults()
+                .withSeed(SEED)
+                .withPatience(PATIENCE)
+                .withFigures(false)
+                .withRules(isFull() ? List.of() : light(mutant));
+        Report report = Conformance.run(subject, options, CATALOGUE, PROOFS);
+        Set<String> failed = report.verdicts().stream()
+                .filter(verdict -> verdict.outcome().isBad() || verdict.outcome() == Outcome.NOT_FOLLOWED)
+                .map(verdict -> verdict.rule().id())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        assertEquals(
+                Set.of(mutant.rule()),
+                failed,
+                () -> mutant + "\n"
+                        + report.verdicts().stream()
+                                .filter(verdict -> verdict.outcome().isExecuted())
+                                .filter(verdict -> verdict.outcome() != Outcome.PASSED
+                                        && verdict.outcome() != Outcome.NOT_JUDGED
+                                        && verdict.outcome() != Outcome.UNPROVEN)
+                                .map(Verdict::text)
+                                .collect(Collectors.joining("\n"))
+                        + report.problems());
+    }
+
+    /** The rule, what it requires, and a sample of others. */
+    private static List<String> light(Mutant mutant) {
+        Rule rule = CATALOGUE.rule(mutant.rule());
+        Set<String> wanted = new LinkedHashSet<>();
+        CATALOGUE.required(rule).forEach(required -> wanted.add(required.id()));
+        wanted.add(rule.id());
+        List<Rule> others = new ArrayList<>(CATALOGUE.rules());
+        java.util.Collections.shuffle(others, new Random(mutant.toString().hashCode()));
+        for (Rule other : others.subList(0, Math.min(SAMPLE, others.size()))) {
+            CATALOGUE.required(other).forEach(required -> wanted.add(required.id()));
+            wanted.add(other.id());
+        }
+        return List.copyOf(wanted);
+    }
+
+    @Test
+    void everyMustRuleHasAMutant() {
+        Assumptions.assumeTrue(Boolean.getBoolean("weft.conformance.complete"), "the table is being filled");
+        Set<String> caught = Mutants.all().stream().map(Mutant::rule).collect(Collectors.toSet());
+        List<String> holes = CATALOGUE.rules().stream()
+                .filter(rule -> rule.obligation() == Obligation.MUST && !rule.isUnproven())
+                .map(Rule::id)
+                .filter(id -> !caught.contains(id))
+                .toList();
+        assertEquals(List.of(), holes, "no mutant breaks these rules, so nobody knows whether their proofs can fail");
+    }
+
+    @Test
+    void everyMutantNamesARule() {
+        for (Mutant mutant : Mutants.all()) {
+            assertTrue(CATALOGUE.find(mutant.rule()).isPresent(), mutant.toString());
+        }
+    }
+}
