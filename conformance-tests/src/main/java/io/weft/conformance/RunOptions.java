@@ -3,6 +3,7 @@ package io.weft.conformance;
 
 import java.time.Duration;
 import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -64,7 +65,7 @@ public record RunOptions(
                 DEFAULT_PATIENCE,
                 true,
                 true,
-                LocalDate.now(),
+                LocalDate.now(ZoneId.systemDefault()),
                 verdict -> {});
     }
 

@@ -11,7 +11,7 @@ final class JUnitXml {
     private JUnitXml() {}
 
     static String of(Report report) {
-        long failures = report.bad().size() + report.problems().size();
+        int failures = report.bad().size() + report.problems().size();
         long skipped = report.verdicts().stream()
                 .filter(verdict -> isSkipped(verdict.outcome()))
                 .count();

@@ -16,7 +16,7 @@ final class Text {
                 case '&' -> escaped.append("&amp;");
                 case '"' -> escaped.append("&quot;");
                 case '\'' -> escaped.append("&#39;");
-                default -> escaped.append(c >= ' ' && c < '\uFFFE' || c == '\n' || c == '\t' ? c : '?');
+                default -> escaped.append((c >= ' ' && c < '\uFFFE') || c == '\n' || c == '\t' ? c : '?');
             }
         }
         return escaped.toString();

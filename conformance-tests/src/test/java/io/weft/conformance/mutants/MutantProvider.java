@@ -384,7 +384,7 @@ public final class MutantProvider implements AcceleratorProvider {
 
         @Override
         public Map<Integer, Membership> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
-            Map<CommunicatorDriver, MutantCommunicator> wrappers = new IdentityHashMap<>();
+            IdentityHashMap<CommunicatorDriver, MutantCommunicator> wrappers = new IdentityHashMap<>();
             Map<Integer, Membership> result = new LinkedHashMap<>();
             mutation.split(backend, colors, keys)
                     .forEach((rank, membership) -> result.put(
