@@ -28,6 +28,17 @@ public final class Catalogue {
 
     private static final Pattern OBLIGATION = Pattern.compile("\\b(MUST|SHOULD)\\b");
 
+    /** Capabilities that are an extension of the SPI; what is said about them requires that the extension is there. */
+    private static final Set<Capability> EXTENSIONS = EnumSet.of(
+            Capability.COLLECTIVES,
+            Capability.SYMMETRIC_MEMORY,
+            Capability.VIRTUAL_MEMORY,
+            Capability.DEVICE_GRAPHS,
+            Capability.PERFORMANCE_MODEL,
+            Capability.FAULT_INJECTION);
+
+    private static final String EXTENSIONS_ARE_THERE = "PRV-011";
+
     private final Map<String, Rule> rules;
 
     private Catalogue(Map<String, Rule> rules) {
@@ -67,7 +78,7 @@ public final class Catalogue {
             Area area = document.constant("area", Area.class, UnaryOperator.identity());
             List<String> common = document.texts("requires");
             for (Document entry : document.documents("rules")) {
-                Rule rule = rule(area, common, entry);
+                Rule rule = rule(area, common, entry, texts.containsKey(Area.PRV.resource()));
                 if (rules.put(rule.id(), rule) != null) {
                     throw new UnusableInput(entry.place() + ": the id " + rule.id() + " is taken");
                 }
@@ -89,7 +100,7 @@ public final class Catalogue {
         return catalogue;
     }
 
-    private static Rule rule(Area area, List<String> common, Document entry) {
+    private static Rule rule(Area area, List<String> common, Document entry, boolean withProviderRules) {
         String id = entry.text("id");
         if (!id.matches(area + "-\\d{3}")) {
             throw new UnusableInput(entry.place() + ": id '" + id + "' must be " + area + "- and three digits");
@@ -116,10 +127,11 @@ public final class Catalogue {
                         entry.place() + ": profile", profileName, Profile.class, UnaryOperator.identity()));
         profile.ifPresent(feature -> capabilities.add(feature.capability()));
         Set<String> requires = new LinkedHashSet<>(entry.texts("requires"));
-        boolean basic = entry.flag("basic");
-        if (!basic) {
-            requires.addAll(common);
+        requires.addAll(common);
+        if (withProviderRules && capabilities.stream().anyMatch(EXTENSIONS::contains)) {
+            requires.add(EXTENSIONS_ARE_THERE);
         }
+        requires.remove(id);
         Rule rule = new Rule(
                 id,
                 area,

@@ -64,6 +64,7 @@ public final class Bench {
     private final List<Held> held = new ArrayList<>();
     private final List<Guarded> guards = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
+    private final List<Runnable> endings = new ArrayList<>();
     private volatile String step = "";
     private long draws;
 
@@ -189,6 +190,11 @@ public final class Bench {
         return hold(Kind.BUFFER, "a buffer", buffer, buffer::isClosed);
     }
 
+    /** A buffer that somebody else made, closed with the bench unless it was closed before. */
+    public Buffer held(Buffer buffer) {
+        return hold(Kind.BUFFER, "a buffer", buffer, buffer::isClosed);
+    }
+
     /** A buffer that holds these bytes. */
     public Buffer upload(Device device, byte[] data) {
         Buffer buffer = buffer(device, data.length);
@@ -250,6 +256,11 @@ public final class Bench {
     /** Anything else that is to be closed once, before streams and buffers are. */
     public <T extends AutoCloseable> T closing(String what, T handle) {
         return hold(Kind.OTHER, what, handle, () -> false);
+    }
+
+    /** Something to do before anything is closed, whether the proof holds or not. */
+    public void atEnd(Runnable ending) {
+        endings.add(ending);
     }
 
     private synchronized <T extends AutoCloseable> T hold(Kind kind, String what, T handle, BooleanSupplier gone) {
@@ -490,6 +501,13 @@ public final class Bench {
      */
     public Leftovers close(long[] freeBefore) {
         Leftovers leftovers = new Leftovers();
+        for (Runnable ending : endings.reversed()) {
+            try {
+                ending.run();
+            } catch (RuntimeException failure) {
+                leftovers.closing().add("what a proof had begun could not be ended: " + failure);
+            }
+        }
         List<Held> order = new ArrayList<>(held.reversed());
         order.sort(Comparator.comparing(Held::kind));
         for (Held one : order) {
