@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
 import io.weft.conformance.Catalogue;
 import io.weft.conformance.Conformance;
 import io.weft.conformance.Level;
@@ -109,13 +111,13 @@ final class ConformCommand implements Callable<Integer> {
         try {
             return judge();
         } catch (UnusableInput unusable) {
-            throw new UsageFailure(unusable.getMessage(), unusable);
+            throw new AcceleratorException(ErrorCode.INVALID_ARGUMENT, "conform", unusable.getMessage(), unusable);
         }
     }
 
     private int judge() {
         if (patience < 1) {
-            throw new UsageFailure("--patience is " + patience + "; it must be at least 1 second");
+            throw AcceleratorException.invalid("conform", "--patience is " + patience + "; it must be at least 1 second");
         }
         Catalogue catalogue = Catalogue.standard();
         RunOptions options = RunOptions.defaults()
@@ -151,7 +153,7 @@ final class ConformCommand implements Callable<Integer> {
             wanted.add(java.util.Arrays.stream(Profile.values())
                     .filter(profile -> profile.label().equals(name.toLowerCase(Locale.ROOT)))
                     .findFirst()
-                    .orElseThrow(() -> new UsageFailure("--profile is '" + name + "'; known are "
+                    .orElseThrow(() -> AcceleratorException.invalid("conform", "--profile is '" + name + "'; known are "
                             + java.util.Arrays.stream(Profile.values())
                                     .map(Profile::label)
                                     .collect(Collectors.joining(", ")))));
