@@ -117,7 +117,8 @@ final class ConformCommand implements Callable<Integer> {
 
     private int judge() {
         if (patience < 1) {
-            throw AcceleratorException.invalid("conform", "--patience is " + patience + "; it must be at least 1 second");
+            throw AcceleratorException.invalid(
+                    "conform", "--patience is " + patience + "; it must be at least 1 second");
         }
         Catalogue catalogue = Catalogue.standard();
         RunOptions options = RunOptions.defaults()
@@ -153,10 +154,12 @@ final class ConformCommand implements Callable<Integer> {
             wanted.add(java.util.Arrays.stream(Profile.values())
                     .filter(profile -> profile.label().equals(name.toLowerCase(Locale.ROOT)))
                     .findFirst()
-                    .orElseThrow(() -> AcceleratorException.invalid("conform", "--profile is '" + name + "'; known are "
-                            + java.util.Arrays.stream(Profile.values())
-                                    .map(Profile::label)
-                                    .collect(Collectors.joining(", ")))));
+                    .orElseThrow(() -> AcceleratorException.invalid(
+                            "conform",
+                            "--profile is '" + name + "'; known are "
+                                    + java.util.Arrays.stream(Profile.values())
+                                            .map(Profile::label)
+                                            .collect(Collectors.joining(", ")))));
         }
         return wanted;
     }

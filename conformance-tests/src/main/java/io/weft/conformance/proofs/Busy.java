@@ -23,9 +23,7 @@ final class Busy {
 
     /** Makes the buffers, once for many uses on one device. */
     static Busy on(Bench bench, Device device) {
-        return new Busy(
-                bench.raw(device, MemoryKind.DEVICE, BYTES),
-                bench.raw(device, MemoryKind.DEVICE, BYTES));
+        return new Busy(bench.raw(device, MemoryKind.DEVICE, BYTES), bench.raw(device, MemoryKind.DEVICE, BYTES));
     }
 
     /** Issues the work. */

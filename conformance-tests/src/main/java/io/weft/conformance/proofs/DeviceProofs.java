@@ -28,7 +28,10 @@ final class DeviceProofs {
         bench.that(!bench.driver().devices().isEmpty(), "at least one device", "there is none");
         int ordinal = 0;
         for (DeviceDriver device : bench.driver().devices()) {
-            bench.equal("the ordinal of device " + ordinal, ordinal, device.properties().ordinal());
+            bench.equal(
+                    "the ordinal of device " + ordinal,
+                    ordinal,
+                    device.properties().ordinal());
             ordinal++;
         }
     }
@@ -113,7 +116,10 @@ final class DeviceProofs {
         }
         bench.equal("the properties, asked for again", first, driver.properties());
         bench.equal("the capabilities, asked for again", capabilities, driver.capabilities());
-        bench.equal("the devices of the topology, asked for again", devices, driver.topology().devices());
+        bench.equal(
+                "the devices of the topology, asked for again",
+                devices,
+                driver.topology().devices());
     }
 
     @Proves("DEV-010")
@@ -127,12 +133,10 @@ final class DeviceProofs {
     }
 
     private static void declared(Bench bench, Capability capability, String what, Predicate<DeviceProperties> has) {
-        boolean all = bench.driver().devices().stream()
-                .map(DeviceDriver::properties)
-                .allMatch(has);
+        boolean all =
+                bench.driver().devices().stream().map(DeviceDriver::properties).allMatch(has);
         boolean declares = bench.driver().capabilities().contains(capability);
-        bench.equal(
-                capability + " declared, as every device " + (all ? "has " : "has not ") + what, all, declares);
+        bench.equal(capability + " declared, as every device " + (all ? "has " : "has not ") + what, all, declares);
     }
 
     @Proves("DEV-012")

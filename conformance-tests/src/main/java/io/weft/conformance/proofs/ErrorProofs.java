@@ -73,8 +73,7 @@ final class ErrorProofs {
     @Proves("ERR-003")
     void theFirstFailureIsTheCause(Bench bench) {
         Stream stream = failing(bench);
-        AcceleratorException refusal =
-                bench.refuses("synchronize", stream::synchronize, ErrorCode.STREAM_FAILED);
+        AcceleratorException refusal = bench.refuses("synchronize", stream::synchronize, ErrorCode.STREAM_FAILED);
         bench.that(
                 caused(refusal, ErrorCode.VENDOR, MADE),
                 "a cause with code VENDOR and the text '" + MADE + "'",
@@ -262,7 +261,10 @@ final class ErrorProofs {
     @Proves("ERR-017")
     void refusalsAreOneLine(Bench bench) {
         long more = bench.device().memoryInfo().totalBytes() + 1;
-        oneLine(bench, bench.refuses("too much memory", () -> bench.device().allocate(more).close(), ErrorCode.OUT_OF_MEMORY));
+        oneLine(
+                bench,
+                bench.refuses(
+                        "too much memory", () -> bench.device().allocate(more).close(), ErrorCode.OUT_OF_MEMORY));
         PlatformUri unknown = new PlatformUri(bench.subject().uri().provider(), "no-such-target", Map.of());
         oneLine(
                 bench,

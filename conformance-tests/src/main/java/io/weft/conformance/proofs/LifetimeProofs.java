@@ -2,8 +2,9 @@
 package io.weft.conformance.proofs;
 
 import io.weft.api.Buffer;
-import io.weft.api.CopyMethod;
+import io.weft.api.BufferView;
 import io.weft.api.Communicator;
+import io.weft.api.CopyMethod;
 import io.weft.api.Device;
 import io.weft.api.ElementType;
 import io.weft.api.Event;
@@ -12,7 +13,6 @@ import io.weft.api.MemoryKind;
 import io.weft.api.Platform;
 import io.weft.api.Priority;
 import io.weft.api.Stream;
-import io.weft.api.BufferView;
 import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Slot;
@@ -41,7 +41,10 @@ final class LifetimeProofs {
         long before = device.memoryInfo().freeBytes();
         Buffer buffer = bench.raw(device, MemoryKind.DEVICE, 1 << 20);
         buffer.close();
-        bench.equal("free bytes after the memory was freed", before, device.memoryInfo().freeBytes());
+        bench.equal(
+                "free bytes after the memory was freed",
+                before,
+                device.memoryInfo().freeBytes());
     }
 
     @Proves("LIF-004")
@@ -192,7 +195,8 @@ final class LifetimeProofs {
     }
 
     private static Platform open(Bench bench) {
-        return new Platform(bench.subject().uri(), bench.subject().open(bench.subject().uri()));
+        return new Platform(
+                bench.subject().uri(), bench.subject().open(bench.subject().uri()));
     }
 
     @Proves("LIF-013")

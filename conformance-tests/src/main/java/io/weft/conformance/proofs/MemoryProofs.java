@@ -115,7 +115,9 @@ final class MemoryProofs {
     void anAllocationIsOfTheKindAskedFor(Bench bench) {
         for (MemoryKind kind : MemoryKind.values()) {
             bench.equal(
-                    "the kind", kind, bench.raw(bench.device(), kind, 64).memory().kind());
+                    "the kind",
+                    kind,
+                    bench.raw(bench.device(), kind, 64).memory().kind());
         }
     }
 
@@ -190,7 +192,9 @@ final class MemoryProofs {
             bench.refuses("too much", () -> refused(bench, more), ErrorCode.OUT_OF_MEMORY);
         }
         bench.equal(
-                "free memory after three refusals", before, bench.device().memoryInfo().freeBytes());
+                "free memory after three refusals",
+                before,
+                bench.device().memoryInfo().freeBytes());
         bench.step("allocating after a refusal");
         bench.raw(bench.device(), MemoryKind.DEVICE, 4096);
     }
@@ -275,9 +279,7 @@ final class MemoryProofs {
             bench.step("reading into a segment outside of the heap");
             buffer.read(outside, 0);
             bench.sameBytes(
-                    "bytes read outside of the heap",
-                    data,
-                    outside.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+                    "bytes read outside of the heap", data, outside.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
         }
         int[] words = new int[bytes / 4];
         bench.step("reading into an array of another type, from its second element on");
@@ -389,7 +391,9 @@ final class MemoryProofs {
                 "it is " + (before - mapped) + " bytes less");
         range.unmap(1, 2);
         bench.equal(
-                "free memory after unmapping", before, bench.device().memoryInfo().freeBytes());
+                "free memory after unmapping",
+                before,
+                bench.device().memoryInfo().freeBytes());
     }
 
     @Proves("MEM-028")

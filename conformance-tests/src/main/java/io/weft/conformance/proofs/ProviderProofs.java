@@ -47,7 +47,9 @@ final class ProviderProofs {
     private static AcceleratorException unknownTarget(Bench bench) {
         PlatformUri unknown = new PlatformUri(bench.subject().uri().provider(), "no-such-target", Map.of());
         return bench.refuses(
-                "opening " + unknown, () -> bench.subject().provider().open(unknown).close(), ErrorCode.NOT_FOUND);
+                "opening " + unknown,
+                () -> bench.subject().provider().open(unknown).close(),
+                ErrorCode.NOT_FOUND);
     }
 
     private static AcceleratorException unknownOption(Bench bench) {
@@ -64,9 +66,8 @@ final class ProviderProofs {
     @Proves("PRV-002")
     void theRefusalNamesKnownTargets(Bench bench) {
         AcceleratorException refusal = unknownTarget(bench);
-        List<String> known = bench.subject().provider().targets().stream()
-                .map(Target::name)
-                .toList();
+        List<String> known =
+                bench.subject().provider().targets().stream().map(Target::name).toList();
         bench.that(
                 known.stream().anyMatch(refusal.getMessage()::contains),
                 "the refusal to name one of " + known,
@@ -273,9 +274,7 @@ final class ProviderProofs {
             }
         });
         bench.that(
-                driver.extension(Unknown.class).isEmpty(),
-                "no extension of a kind that nobody knows",
-                "there is one");
+                driver.extension(Unknown.class).isEmpty(), "no extension of a kind that nobody knows", "there is one");
     }
 
     /** A kind of extension that no backend can know. */

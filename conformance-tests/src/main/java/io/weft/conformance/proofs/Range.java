@@ -19,8 +19,8 @@ record Range(VirtualMemoryDriver driver, long page, Buffer buffer) {
         VirtualMemoryDriver driver = bench.extension(VirtualMemoryDriver.class);
         long page = driver.pageBytes();
         DeviceMemory memory = driver.reserve(bench.device().driver(), pages * page);
-        Buffer buffer = bench.device()
-                .adopt(memory, closed -> bench.device().driver().free(memory));
+        Buffer buffer =
+                bench.device().adopt(memory, closed -> bench.device().driver().free(memory));
         return new Range(driver, page, bench.held(buffer));
     }
 

@@ -180,7 +180,8 @@ final class StreamProofs {
     @Proves("STR-013")
     void prioritiesKeepTheirSign(Bench bench) {
         for (Priority wish : Priority.values()) {
-            Stream stream = bench.stream(bench.device(), StreamOptions.defaults().withPriority(wish));
+            Stream stream =
+                    bench.stream(bench.device(), StreamOptions.defaults().withPriority(wish));
             Priority got = stream.effectivePriority();
             bench.that(
                     got == wish || got == Priority.NORMAL,
