@@ -10,7 +10,7 @@
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
  *   <li>Exports {@code io.weft.runtime} (start), {@code settings} (values and their origins), {@code model} (model files),
- *       {@code plan}, {@code run}, {@code bench}, {@code sweep} and {@code report} (pages, traces, drawings).
+ *       {@code plan}, {@code run}, {@code bench}, {@code overlap}, {@code calibrate}, {@code sweep} and {@code report} (pages, traces, drawings).
  * </ul>
  */
 @SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
@@ -33,6 +33,10 @@ module io.weft.runtime {
     exports io.weft.runtime.model;
     // From a model and a platform to figures.
     exports io.weft.runtime.plan;
+    // Schedules timed side by side, and predictions held against them.
+    exports io.weft.runtime.overlap;
+    // From micro-benchmarks to a machine document.
+    exports io.weft.runtime.calibrate;
     // From one problem to checked results.
     exports io.weft.runtime.run;
     // Pages, traces and drawings.

@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             PlanCommand.class,
             RunCommand.class,
+            CalibrateCommand.class,
             BackendsCommand.class,
             TopoCommand.class,
             SweepCommand.class,

@@ -69,6 +69,22 @@ final class CandidateSpace {
             }
             chunked(all, Schedule.Kind.HETERO_UNFUSED_1D, engine, chunks, 4);
         }
+        if (problem.pattern().reduces()) {
+            accumulating(all, engine, shards);
+        }
+    }
+
+    /** The same that sum by accumulation into what has arrived, without a kernel. */
+    private void accumulating(Set<Schedule> all, TransferEngine engine, Schedule shards) {
+        all.add(shards.withReduction(Reduction.ACCUMULATE));
+        for (int chunks : chunkCounts()) {
+            if (chunks > 1) {
+                all.add(Schedule.of(Schedule.Kind.HETERO_UNFUSED_1D)
+                        .withEngine(engine)
+                        .withChunks(chunks)
+                        .withReduction(Reduction.ACCUMULATE));
+            }
+        }
     }
 
     private static void chunked(Set<Schedule> all, Schedule.Kind kind, TransferEngine engine, int chunks, int streams) {

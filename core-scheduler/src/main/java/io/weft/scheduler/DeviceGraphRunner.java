@@ -52,6 +52,11 @@ final class DeviceGraphRunner implements GraphRunner {
                 order.get(device).waitFor(together);
             }
         }
+        launchIdle(order);
+    }
+
+    @Override
+    public void launchIdle(List<Stream> order) {
         List<StreamDriver> drivers = order.stream().map(Stream::driver).toList();
         executable.launch(bindings, drivers);
         lastOrder = order;

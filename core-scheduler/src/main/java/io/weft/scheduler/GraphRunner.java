@@ -20,6 +20,11 @@ interface GraphRunner extends AutoCloseable {
      */
     void launch(List<Stream> order);
 
+    /** The same when nothing was issued before that is not complete, so that no device need be waited for: the way to time a graph. */
+    default void launchIdle(List<Stream> order) {
+        launch(order);
+    }
+
     /** When the nodes of the last launch ran; waits for it. Empty where the backend cannot tell. */
     Optional<Timeline> timeline();
 

@@ -10,6 +10,8 @@ import io.weft.api.Accelerators;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.bench.CollectiveBench;
+import io.weft.runtime.calibrate.Calibration;
+import io.weft.runtime.overlap.OverlapBench;
 import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.EffectiveSettings;
@@ -86,6 +88,16 @@ public final class WeftRuntime implements AutoCloseable {
     /** Runs problems. */
     public RunService runs() {
         return get(RunService.class);
+    }
+
+    /** Times schedules. */
+    public OverlapBench overlapBench() {
+        return get(OverlapBench.class);
+    }
+
+    /** Measures platforms and has models fitted to them. */
+    public Calibration calibration() {
+        return get(Calibration.class);
     }
 
     private <T> T get(Class<T> type) {

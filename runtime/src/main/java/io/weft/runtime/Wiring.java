@@ -6,6 +6,8 @@ import com.google.inject.Provides;
 import io.weft.api.Accelerators;
 import io.weft.api.DiscoveryOptions;
 import io.weft.runtime.bench.CollectiveBench;
+import io.weft.runtime.calibrate.Calibration;
+import io.weft.runtime.overlap.OverlapBench;
 import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.Catalogue;
@@ -66,5 +68,17 @@ final class Wiring extends AbstractModule {
     @Singleton
     RunService runs() {
         return new RunService();
+    }
+
+    @Provides
+    @Singleton
+    OverlapBench overlapBench() {
+        return new OverlapBench();
+    }
+
+    @Provides
+    @Singleton
+    Calibration calibration() {
+        return new Calibration();
     }
 }

@@ -35,6 +35,7 @@ public final class Machine {
     private final List<String> switches;
     private final List<LinkModel> links;
     private final Map<CollectiveKind, CollectiveModel> collectives;
+    private final List<CollectiveModel> collectiveModels;
     private final double forwardingEfficiency;
     private final Router router;
     private final Route[][] routes;
@@ -48,6 +49,7 @@ public final class Machine {
         switches = List.copyOf(builder.switches);
         links = List.copyOf(builder.links);
         forwardingEfficiency = builder.forwardingEfficiency;
+        collectiveModels = List.copyOf(builder.collectives);
         collectives = new EnumMap<>(CollectiveKind.class);
         for (CollectiveKind kind : CollectiveKind.values()) {
             collectives.put(kind, choose(builder.collectives, kind));
@@ -130,6 +132,11 @@ public final class Machine {
     /** Share of a path's bandwidth that is left when it leads through other devices. */
     public double forwardingEfficiency() {
         return forwardingEfficiency;
+    }
+
+    /** The collective library's choices, as they were given. */
+    public List<CollectiveModel> collectiveModels() {
+        return collectiveModels;
     }
 
     /** What the collective library does for an operation. */

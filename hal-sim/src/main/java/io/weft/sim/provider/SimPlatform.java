@@ -12,6 +12,7 @@ import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
 import io.weft.api.topology.Link;
 import io.weft.api.topology.Topology;
+import io.weft.sim.calibrate.MachineFitter;
 import io.weft.sim.compute.ComputePool;
 import io.weft.sim.execute.Effects;
 import io.weft.sim.machine.Machine;
@@ -19,6 +20,7 @@ import io.weft.spi.CollectiveDriver;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.FaultDriver;
 import io.weft.spi.GraphDriver;
+import io.weft.spi.ModelFitter;
 import io.weft.spi.PerformanceModel;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.SymmetricMemoryDriver;
@@ -81,6 +83,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
         extensions.put(VirtualMemoryDriver.class, new SimVirtualMemory(this));
         extensions.put(GraphDriver.class, new SimGraphDriver(this));
         extensions.put(PerformanceModel.class, new SimPerformanceModel(machine, count));
+        extensions.put(ModelFitter.class, new MachineFitter());
     }
 
     private static Topology part(Topology whole, int count) {

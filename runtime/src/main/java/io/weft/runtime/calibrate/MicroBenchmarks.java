@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.calibrate;
+
+import io.weft.api.BufferView;
+import io.weft.api.Capability;
+import io.weft.api.CollectiveKind;
+import io.weft.api.CopyMethod;
+import io.weft.api.ElementType;
+import io.weft.api.Platform;
+import io.weft.api.Priority;
+import io.weft.api.ReduceOp;
+import io.weft.api.graph.Command;
+import io.weft.api.graph.CommandGraph;
+import io.weft.api.graph.Slot;
+import io.weft.api.topology.Link;
+import io.weft.api.topology.LinkKind;
+import io.weft.spi.ModelFitter.Probe;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * The micro-benchmarks of a calibration, each a command graph. Sizes span what overlap schedules move and multiply: 64 KiB to 256 MiB, and products of 64 to 8192 rows.
+ *
+ * <p>What is only read stands in slots of role INPUT, what is written in slots of role OUTPUT, so that all benchmarks can share two blocks of memory on each device and never spoil their operands.
+ */
+final class MicroBenchmarks {
+    /** One benchmark. */
+    record Benchmark(Probe probe, String name, CommandGraph graph) {}
+
+    private static final long KIB = 1 << 10;
+    private static final long MIB = 1 << 20;
+    private static final int[] CHAINS = {1, 8, 32};
+    private static final long[] SIZES = {64 * KIB, 256 * KIB, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB};
+    private static final long[] FEW_SIZES = {MIB, 16 * MIB, 128 * MIB};
+    private static final long[] COLLECTIVE_SIZES = {
+        16 * KIB, 256 * KIB, MIB, 2 * MIB, 8 * MIB, 32 * MIB, 48 * MIB, 128 * MIB, 256 * MIB
+    };
+    private static final long[] ROWS = {128, 256, 512, 1024, 2048, 4096, 8192};
+    private static final long[] COLUMNS = {512, 2048, 8192};
+    private static final long[] DEPTHS = {2048, 8192};
+
+    /** Products too small for large tiles, and too thin for compute. */
+    private static final long[][] SMALL_PRODUCTS = {
+        {64, 64, 2048},
+        {64, 64, 8192},
+        {128, 64, 4096},
+        {16, 64, 4096},
+        {64, 512, 4096},
+        {256, 256, 2048},
+        {256, 256, 8192},
+        {512, 256, 4096},
+        {16, 1024, 4096},
+        {16, 4096, 2048},
+        {64, 2048, 2048},
+        {64, 4096, 8192},
+        {128, 1024, 1024},
+        {512, 512, 1024},
+        {1024, 1024, 1024},
+        {32, 8192, 8192},
+        {16384, 8192, 8192},
+        {3072, 5120, 8192},
+        {1536, 7168, 4096}
+    };
+
+    /** Rows and columns of tiles that GEMM libraries have. */
+    private static final long[][] TILES = {
+        {256, 256}, {256, 128}, {128, 256}, {128, 128}, {64, 256}, {128, 64}, {64, 64}, {32, 64}, {64, 32}
+    };
+
+    /** A fill that is all launch. */
+    private static final long TINY = 256;
+
+    private final Platform platform;
+    private final ElementType type;
+    private final int devices;
+    private final List<Benchmark> benchmarks = new ArrayList<>();
+
+    private MicroBenchmarks(Platform platform, ElementType type) {
+        this.platform = platform;
+        this.type = type;
+        this.devices = platform.devices().size();
+    }
+
+    /** All that make sense on a platform, products with this element type. */
+    static List<Benchmark> of(Platform platform, ElementType type) {
+        MicroBenchmarks all = new MicroBenchmarks(platform, type);
+        all.launches();
+        all.local();
+        if (all.devices > 1 && platform.has(Capability.PEER_COPY)) {
+            all.copies();
+        }
+        all.products();
+        if (all.devices > 1 && platform.has(Capability.COLLECTIVES)) {
+            all.collectives();
+        }
+        return List.copyOf(all.benchmarks);
+    }
+
+    private void add(Probe probe, String name, CommandGraph.Builder graph) {
+        benchmarks.add(new Benchmark(probe, name, graph.build()));
+    }
+
+    private static String size(long bytes) {
+        return bytes >= MIB ? bytes / MIB + " MiB" : bytes / KIB + " KiB";
+    }
+
+    private static BufferView bytes(Slot slot) {
+        return BufferView.vector(slot, 0, slot.bytes(), ElementType.INT8);
+    }
+
+    private static Slot input(CommandGraph.Builder graph, int device, long bytes) {
+        return graph.slot(device, "input", bytes, Slot.Role.INPUT);
+    }
+
+    private static Slot output(CommandGraph.Builder graph, int device, long bytes) {
+        return graph.slot(device, "output", bytes, Slot.Role.OUTPUT);
+    }
+
+    // Launches.
+
+    private void launches() {
+        for (int length : CHAINS) {
+            CommandGraph.Builder graph = CommandGraph.builder(1);
+            Slot slot = output(graph, 0, TINY);
+            for (int i = 0; i < length; i++) {
+                graph.add(0, 0, Priority.NORMAL, new Command.Fill(bytes(slot), i), "fill");
+            }
+            add(Probe.LAUNCH, length + " fills on one lane", graph);
+        }
+        for (int length : CHAINS) {
+            if (length > 1) {
+                CommandGraph.Builder graph = CommandGraph.builder(1);
+                Slot slot = output(graph, 0, TINY);
+                int last = -1;
+                for (int i = 0; i < length; i++) {
+                    last = graph.add(0, i % 2, Priority.NORMAL, new Command.Fill(bytes(slot), i), "fill", last);
+                }
+                add(Probe.LAUNCH, length + " fills on two lanes in turn", graph);
+            }
+        }
+    }
+
+    // Copies.
+
+    private void local() {
+        for (long bytes : SIZES) {
+            CommandGraph.Builder fill = CommandGraph.builder(1);
+            fill.add(0, 0, Priority.NORMAL, new Command.Fill(bytes(output(fill, 0, bytes)), 0), "fill");
+            add(Probe.LOCAL, "fill of " + size(bytes), fill);
+            CommandGraph.Builder copy = CommandGraph.builder(1);
+            Slot from = input(copy, 0, bytes);
+            Slot to = output(copy, 0, bytes);
+            copy.add(0, 0, Priority.NORMAL, new Command.Copy(bytes(to), bytes(from), CopyMethod.AUTO), "copy");
+            add(Probe.LOCAL, "local copy of " + size(bytes), copy);
+        }
+    }
+
+    private void copies() {
+        Set<String> kinds = new HashSet<>();
+        for (int from = 0; from < devices; from++) {
+            for (int to = 0; to < devices; to++) {
+                Link link = platform.topology().link(from, to);
+                String kind = link.kind() + " " + link.name() + " " + link.hops() + " " + link.width() + " "
+                        + Math.round(link.bandwidth());
+                if (from != to && link.kind() != LinkKind.NONE && kinds.add(kind)) {
+                    pair(from, to);
+                }
+            }
+        }
+        for (long bytes : FEW_SIZES) {
+            fan(bytes);
+        }
+    }
+
+    private void pair(int from, int to) {
+        boolean engines = platform.has(Capability.COPY_ENGINES);
+        for (CopyMethod method : engines ? List.of(CopyMethod.ENGINE, CopyMethod.KERNEL) : List.of(CopyMethod.KERNEL)) {
+            Probe probe = method == CopyMethod.ENGINE ? Probe.COPY : Probe.KERNEL_COPY;
+            String by = method == CopyMethod.ENGINE ? " by engine" : " by kernel";
+            for (long bytes : SIZES) {
+                CommandGraph.Builder graph = CommandGraph.builder(Math.max(from, to) + 1);
+                send(graph, from, to, 0, bytes, method);
+                add(probe, "copy " + from + " to " + to + by + ", " + size(bytes), graph);
+            }
+            for (long bytes : FEW_SIZES) {
+                CommandGraph.Builder both = CommandGraph.builder(Math.max(from, to) + 1);
+                send(both, from, to, 0, bytes, method);
+                send(both, to, from, 0, bytes, method);
+                add(probe, "copies " + from + " to " + to + " and back" + by + ", " + size(bytes), both);
+            }
+        }
+        for (long bytes : FEW_SIZES) {
+            if (engines) {
+                CommandGraph.Builder two = CommandGraph.builder(Math.max(from, to) + 1);
+                send(two, from, to, 0, bytes, CopyMethod.ENGINE);
+                send(two, from, to, 1, bytes, CopyMethod.ENGINE);
+                add(Probe.COPY, "two copies " + from + " to " + to + " by engine, " + size(bytes), two);
+            }
+        }
+    }
+
+    /** One device sends to all others at once: several engines, or one port. */
+    private void fan(long bytes) {
+        if (devices < 3 || !platform.has(Capability.COPY_ENGINES)) {
+            return;
+        }
+        CommandGraph.Builder graph = CommandGraph.builder(devices);
+        for (int to = 1; to < devices; to++) {
+            send(graph, 0, to, to - 1, bytes, CopyMethod.ENGINE);
+        }
+        add(Probe.COPY, "copies 0 to all others by engine, " + size(bytes) + " each", graph);
+    }
+
+    private static void send(CommandGraph.Builder graph, int from, int to, int lane, long bytes, CopyMethod method) {
+        Slot source = input(graph, from, bytes);
+        Slot target = output(graph, to, bytes);
+        graph.add(from, lane, Priority.HIGH, new Command.Copy(bytes(target), bytes(source), method), "copy");
+    }
+
+    // Products.
+
+    private void products() {
+        for (long m : ROWS) {
+            for (long n : COLUMNS) {
+                for (long k : DEPTHS) {
+                    product(m, n, k);
+                }
+            }
+        }
+        for (long[] shape : SMALL_PRODUCTS) {
+            product(shape[0], shape[1], shape[2]);
+        }
+        wholeWaves();
+        for (long m : new long[] {256, 1024, 2048}) {
+            CommandGraph.Builder pair = CommandGraph.builder(1);
+            multiply(pair, 0, m, 2048, 4096);
+            multiply(pair, 1, m, 2048, 4096);
+            add(Probe.GEMM_PAIR, "two products " + shape(m, 2048, 4096) + " side by side", pair);
+        }
+        if (devices < 2 || !platform.has(Capability.PEER_COPY)) {
+            return;
+        }
+        for (long m : new long[] {2048, 8192}) {
+            for (CopyMethod method : CopyMethod.values()) {
+                boolean engine = method == CopyMethod.ENGINE;
+                if (method != CopyMethod.AUTO && (!engine || platform.has(Capability.COPY_ENGINES))) {
+                    CommandGraph.Builder graph = CommandGraph.builder(2);
+                    multiply(graph, 0, m, 8192, 8192);
+                    send(graph, 0, 1, 1, 256 * MIB, method);
+                    send(graph, 1, 0, 1, 256 * MIB, method);
+                    add(
+                            Probe.GEMM_BESIDE_COPY,
+                            "product " + shape(m, 8192, 8192) + " beside copies by " + (engine ? "engine" : "kernel"),
+                            graph);
+                }
+            }
+        }
+    }
+
+    /** Products that fill the device exactly once with tiles of usual sizes, so that each of these is the best for one of them. */
+    private void wholeWaves() {
+        int units = Math.max(1, platform.device(0).properties().computeUnits());
+        int down = (int) Math.sqrt(units);
+        while (units % down != 0) {
+            down--;
+        }
+        if (down * down < units / 4) {
+            down = (int) Math.sqrt(units); // nearly prime: almost a wave has to do
+        }
+        for (long[] tile : TILES) {
+            product(tile[0] * down, tile[1] * (units / down), 4096);
+        }
+    }
+
+    private static String shape(long m, long n, long k) {
+        return m + "x" + n + "x" + k;
+    }
+
+    private void product(long m, long n, long k) {
+        CommandGraph.Builder graph = CommandGraph.builder(1);
+        multiply(graph, 0, m, n, k);
+        add(Probe.GEMM, "product " + shape(m, n, k), graph);
+    }
+
+    private void multiply(CommandGraph.Builder graph, int lane, long m, long n, long k) {
+        ElementType result = type == ElementType.INT8 ? ElementType.INT32 : type.isFp8() ? ElementType.BF16 : type;
+        Slot a = input(graph, 0, m * k * type.bytes());
+        Slot b = input(graph, 0, k * n * type.bytes());
+        Slot c = output(graph, 0, m * n * result.bytes());
+        graph.add(
+                0,
+                lane,
+                Priority.NORMAL,
+                Command.Gemm.of(
+                        BufferView.matrix(c, 0, m, n, result),
+                        BufferView.matrix(a, 0, m, k, type),
+                        BufferView.matrix(b, 0, k, n, type)),
+                "gemm");
+    }
+
+    // Collectives.
+
+    private void collectives() {
+        for (CollectiveKind kind :
+                List.of(CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_REDUCE)) {
+            for (long bytes : COLLECTIVE_SIZES) {
+                CommandGraph.Builder graph = CommandGraph.builder(devices);
+                long whole = bytes / ElementType.BF16.bytes() / devices * devices;
+                long part = whole / devices;
+                for (int rank = 0; rank < devices; rank++) {
+                    boolean gathers = kind == CollectiveKind.ALL_GATHER;
+                    boolean scatters = kind == CollectiveKind.REDUCE_SCATTER;
+                    BufferView send = vector(input(graph, rank, 2 * (gathers ? part : whole)));
+                    BufferView receive = vector(output(graph, rank, 2 * (scatters ? part : whole)));
+                    graph.add(
+                            rank,
+                            0,
+                            Priority.NORMAL,
+                            new Command.Collective(
+                                    kind, ReduceOp.SUM, rank, devices, 0, send, receive, List.of(), List.of(), 0),
+                            "collective");
+                }
+                String name = kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
+                add(Probe.COLLECTIVE, name + " of " + size(bytes) + " over " + devices, graph);
+            }
+        }
+    }
+
+    private static BufferView vector(Slot slot) {
+        return BufferView.vector(slot, 0, slot.bytes() / ElementType.BF16.bytes(), ElementType.BF16);
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.overlap;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.Capability;
+import io.weft.api.Communicator;
+import io.weft.api.Device;
+import io.weft.api.ErrorCode;
+import io.weft.api.Platform;
+import io.weft.runtime.plan.GemmTypes;
+import io.weft.runtime.plan.Progress;
+import io.weft.scheduler.AloneGraphs;
+import io.weft.scheduler.GraphTimer;
+import io.weft.scheduler.HeuristicSelector;
+import io.weft.scheduler.LoweredSchedule;
+import io.weft.scheduler.ModelSelector;
+import io.weft.scheduler.OverlapProblem;
+import io.weft.scheduler.OverlapTimer;
+import io.weft.scheduler.Repetitions;
+import io.weft.scheduler.SampledReference;
+import io.weft.scheduler.Schedule;
+import io.weft.scheduler.Selection;
+import io.weft.scheduler.Selector;
+import io.weft.scheduler.TransferEngine;
+import io.weft.scheduler.TypicalSchedules;
+import io.weft.spi.PerformanceModel;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Times schedules of overlap problems side by side: the serial one, every kind of overlap, the selector's choice, the GEMM alone and the communication alone, each once in every round, so that whatever drifts touches all of them alike. Every
+ * schedule's results are checked before it is timed, where the platform holds data. Safe for any thread as long as each call has a platform of its own.
+ */
+public final class OverlapBench {
+    /** Rounds in which the choice is issued command by command, for its cost to the host. */
+    private static final int EAGER_ROUNDS = 9;
+
+    /** A service without state. */
+    public OverlapBench() {}
+
+    /** A report without results. */
+    public static OverlapBenchReport begin(Platform platform, OverlapBenchRequest request) {
+        return new OverlapBenchReport(
+                platform.figures().label(),
+                platform.uri().toString(),
+                platform.properties().machine(),
+                platform.properties().versions(),
+                platform.devices().stream()
+                        .map(device -> device.properties().name())
+                        .toList(),
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                request.seed(),
+                request.warmUp(),
+                request.rounds(),
+                List.of());
+    }
+
+    /**
+     * Times every problem. One that does not fit into memory becomes a result that says so.
+     *
+     * @param written gets the report so far after each problem
+     * @throws AcceleratorException INVALID_ARGUMENT when a problem does not fit the platform
+     */
+    public OverlapBenchReport run(
+            Platform platform, OverlapBenchRequest request, Progress progress, Consumer<OverlapBenchReport> written) {
+        OverlapBenchReport report = begin(platform, request);
+        for (OverlapBenchRequest.Case each : request.cases()) {
+            int devices = platform.devices().size();
+            if (each.problem().ranks() > devices) {
+                throw AcceleratorException.invalid(
+                        "bench overlap",
+                        each.problem().ranks() + " ranks need as many devices, and " + platform.uri() + " has "
+                                + devices);
+            }
+            GemmTypes.require(platform, "bench overlap", each.problem().elementType());
+        }
+        for (OverlapBenchRequest.Case each : request.cases()) {
+            report = report.with(result(platform, request, each, progress));
+            written.accept(report);
+        }
+        return report;
+    }
+
+    private static OverlapBenchReport.Result result(
+            Platform platform, OverlapBenchRequest request, OverlapBenchRequest.Case each, Progress progress) {
+        OverlapProblem problem = each.problem();
+        List<Device> devices = platform.devices().subList(0, problem.ranks());
+        try (Communicator communicator = Communicator.over(platform, devices);
+                OverlapTimer timer = OverlapTimer.open(communicator, problem, request.seed())) {
+            Selector selector = selector(platform, request.select());
+            Selection selection = selector.select(problem);
+            return timed(platform, request, each, timer, selector.name(), selection, progress);
+        } catch (AcceleratorException refusal) {
+            if (refusal.code() != ErrorCode.OUT_OF_MEMORY) {
+                throw refusal;
+            }
+            return new OverlapBenchReport.Result(
+                    problem,
+                    each.name(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    List.of(),
+                    "",
+                    Schedule.serial(),
+                    "",
+                    Optional.empty(),
+                    Optional.of(refusal.getMessage()));
+        } finally {
+            progress.end();
+        }
+    }
+
+    private static Selector selector(Platform platform, String how) {
+        boolean model = platform.has(Capability.PERFORMANCE_MODEL);
+        return switch (how) {
+            case "auto" -> model ? new ModelSelector(platform) : new HeuristicSelector(platform);
+            case "model" -> new ModelSelector(platform);
+            case "heuristic" -> new HeuristicSelector(platform);
+            default ->
+                throw AcceleratorException.invalid(
+                        "select", "'" + how + "' is no selector; known are auto, heuristic, model");
+        };
+    }
+
+    private static OverlapBenchReport.Result timed(
+            Platform platform,
+            OverlapBenchRequest request,
+            OverlapBenchRequest.Case each,
+            OverlapTimer timer,
+            String selector,
+            Selection selection,
+            Progress progress) {
+        OverlapProblem problem = each.problem();
+        boolean copyEngines = platform.devices().stream()
+                .allMatch(device -> device.properties().copyEngines() > 0);
+        PerformanceModel.Issue issue = platform.has(Capability.DEVICE_GRAPHS)
+                ? PerformanceModel.Issue.DEVICE_GRAPH
+                : PerformanceModel.Issue.STREAMS;
+        Set<Schedule> schedules = new LinkedHashSet<>();
+        schedules.add(Schedule.serial());
+        schedules.addAll(
+                request.schedules().isEmpty() ? TypicalSchedules.of(problem, copyEngines) : request.schedules());
+        schedules.add(selection.choice());
+
+        boolean check = request.check() && timer.holdsData();
+        Optional<SampledReference> reference =
+                check ? Optional.of(SampledReference.of(problem, request.seed())) : Optional.empty();
+        List<OverlapBenchReport.Timed> told = new ArrayList<>();
+        List<Supplier<GraphTimer.Sample>> runs = new ArrayList<>();
+        for (Schedule schedule : schedules) {
+            OverlapTimer.TimedSchedule ready;
+            Optional<SampledReference.Outcome> outcome = Optional.empty();
+            try {
+                ready = timer.prepare(schedule, issue);
+                if (reference.isPresent()) {
+                    outcome = Optional.of(timer.check(ready, reference.get()));
+                }
+            } catch (AcceleratorException refusal) {
+                if (refusal.code() != ErrorCode.UNSUPPORTED) {
+                    throw refusal;
+                }
+                told.add(new OverlapBenchReport.Timed(
+                        schedule, 0, Optional.empty(), Optional.empty(), Optional.of(refusal.getMessage())));
+                continue;
+            }
+            runs.add(ready::run);
+            told.add(new OverlapBenchReport.Timed(
+                    schedule, ready.lowered().graph().size(), Optional.empty(), outcome, Optional.empty()));
+        }
+        // The GEMM alone comes right after the serial schedule, whose data it finds in the workspace.
+        boolean several = problem.ranks() > 1;
+        int alone = 1;
+        runs.add(alone, timer.prepare(AloneGraphs.gemm(problem), issue)::run);
+        if (several) {
+            runs.add(prepareComm(timer, problem, TransferEngine.COLLECTIVE, issue)::run);
+            runs.add(prepareComm(
+                    timer, problem, copyEngines ? TransferEngine.COPY_ENGINE : TransferEngine.KERNEL, issue)::run);
+        }
+        int rounds = request.warmUp() + request.rounds();
+        progress.begin(problem.toString(), rounds * runs.size());
+        List<Repetitions> times = Repetitions.inTurn(runs, request.warmUp(), request.rounds(), () -> progress.step(""));
+        int next = 0;
+        for (int i = 0; i < told.size(); i++) {
+            OverlapBenchReport.Timed one = told.get(i);
+            if (one.refusal().isPresent()) {
+                continue;
+            }
+            next += next == alone ? 1 : 0;
+            told.set(
+                    i,
+                    new OverlapBenchReport.Timed(
+                            one.schedule(),
+                            one.commands(),
+                            Optional.of(times.get(next++)),
+                            one.check(),
+                            Optional.empty()));
+        }
+        int last = times.size();
+        return new OverlapBenchReport.Result(
+                problem,
+                each.name(),
+                Optional.of(times.get(alone)),
+                several ? Optional.of(times.get(last - 2)) : Optional.empty(),
+                several ? Optional.of(times.get(last - 1)) : Optional.empty(),
+                told,
+                selector,
+                selection.choice(),
+                selection.reason(),
+                Optional.of(eager(timer, selection.choice())),
+                Optional.empty());
+    }
+
+    private static OverlapTimer.TimedSchedule prepareComm(
+            OverlapTimer timer, OverlapProblem problem, TransferEngine engine, PerformanceModel.Issue issue) {
+        LoweredSchedule alone = AloneGraphs.communication(problem, engine);
+        return timer.prepare(alone, issue);
+    }
+
+    private static OverlapBenchReport.Eager eager(OverlapTimer timer, Schedule choice) {
+        OverlapTimer.TimedSchedule ready = timer.prepare(choice, PerformanceModel.Issue.STREAMS);
+        List<Repetitions> times = Repetitions.inTurn(
+                List.<Supplier<GraphTimer.Sample>>of(ready::run), Repetitions.WARM_UP, EAGER_ROUNDS, () -> {});
+        return new OverlapBenchReport.Eager(
+                times.getFirst(), ready.lowered().graph().size());
+    }
+}

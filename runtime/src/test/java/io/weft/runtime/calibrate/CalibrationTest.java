@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.calibrate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.Accelerators;
+import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
+import io.weft.api.Platform;
+import io.weft.runtime.plan.Progress;
+import io.weft.spi.ModelFitter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CalibrationTest {
+    private static final long SEED = 3;
+
+    /** Keys that a fit may change; what it cannot see of them stays perturbed. */
+    private static final Pattern FREE = Pattern.compile(
+            "\\b(graph_ns|signal_ns|start_ns|setup_ns|latency_ns|base_ns|efficiency|bandwidth_gb_per_s_per_unit|prologue_k|concurrency_efficiency): ([0-9.]+)");
+
+    @TempDir
+    Path folder;
+
+    private static CalibrationReport calibrate(Platform platform, Optional<ModelFitter.Document> start) {
+        return new Calibration()
+                .calibrate(
+                        platform,
+                        platform.extension(ModelFitter.class).orElseThrow(),
+                        "fitted",
+                        start,
+                        ElementType.BF16,
+                        1,
+                        Progress.NONE);
+    }
+
+    private static String perturbed(String document) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        return FREE.matcher(document).replaceAll(found -> {
+            double value = Double.parseDouble(found.group(2)) * random.nextDouble(0.85, 1.15);
+            String key = found.group(1);
+            String text = key.equals("prologue_k")
+                    ? Long.toString(Math.round(value))
+                    : Double.toString(key.endsWith("efficiency") ? Math.min(1, value) : value);
+            return Matcher.quoteReplacement(key + ": " + text);
+        });
+    }
+
+    private static Map<String, Double> values(CalibrationReport report) {
+        Map<String, Double> values = new HashMap<>();
+        report.fit().numbers().forEach(number -> values.put(number.key(), number.value()));
+        return values;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"switch-8, 2", "mesh-8, 3"})
+    void aModelsOwnNumbersAreFoundBackFromAPerturbedStart(String machine, int devices) {
+        try (Platform platform = Accelerators.discover().open("sim:" + machine + "?mode=timing&devices=" + devices)) {
+            CalibrationReport exact = calibrate(platform, Optional.of(document(machine)));
+            assertTrue(exact.errors().values().stream().allMatch(errors -> errors.worst() < 1e-3), exact::json);
+            Map<String, Double> truth = values(exact);
+            ModelFitter.Document start = new ModelFitter.Document(
+                    "perturbed.yaml", perturbed(document(machine).text()));
+            CalibrationReport report = calibrate(platform, Optional.of(start));
+            int seen = 0;
+            for (ModelFitter.FittedNumber number : report.fit().numbers()) {
+                if (number.visible()) {
+                    seen++;
+                    double expected = truth.get(number.key());
+                    assertEquals(
+                            expected,
+                            number.value(),
+                            0.02 * Math.abs(expected),
+                            () -> machine + ", seed " + SEED + ": " + number);
+                }
+            }
+            assertTrue(seen >= 30, () -> report.fit().numbers().toString());
+            report.errors()
+                    .forEach((probe, errors) -> assertTrue(
+                            errors.worst() < 0.02, () -> machine + ", seed " + SEED + ", " + probe + ": " + errors));
+        }
+    }
+
+    private static ModelFitter.Document document(String machine) {
+        Path file = Path.of("../hal-sim/src/main/resources/io/weft/sim/machines", machine + ".yaml");
+        try {
+            return new ModelFitter.Document(file.toString(), Files.readString(file));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    @Test
+    void withoutAStartThePlatformsOwnPropertiesDoAndTheDocumentOpens() throws IOException {
+        try (Platform platform = Accelerators.discover().open("sim:switch-8?mode=timing&devices=2")) {
+            CalibrationReport report = calibrate(platform, Optional.empty());
+            report.errors().forEach((probe, errors) -> assertTrue(errors.median() < 0.05, () -> probe + ": " + errors));
+            Path file = folder.resolve("fitted.yaml");
+            Files.writeString(file, report.fit().document());
+            assertTrue(report.fit().document().contains("date: "));
+            assertTrue(report.fit().document().contains("us measured"));
+            try (Platform fitted = Accelerators.discover().open("sim:file=" + file + "?mode=timing")) {
+                assertEquals("fitted", fitted.properties().machine());
+                assertEquals(2, fitted.devices().size());
+            }
+        }
+    }
+
+    @Test
+    void aModelThatComputesIsRefusedWithWhatToDo() {
+        try (Platform platform = Accelerators.discover().open("sim:ring-4")) {
+            AcceleratorException refusal =
+                    assertThrows(AcceleratorException.class, () -> calibrate(platform, Optional.empty()));
+            assertEquals(ErrorCode.UNSUPPORTED, refusal.code());
+            assertTrue(refusal.getMessage().contains("mode=timing"), refusal::getMessage);
+        }
+    }
+}

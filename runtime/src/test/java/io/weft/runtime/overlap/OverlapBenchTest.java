@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.overlap;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.Accelerators;
+import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
+import io.weft.api.Platform;
+import io.weft.runtime.json.JsonReader;
+import io.weft.runtime.plan.Progress;
+import io.weft.scheduler.OverlapProblem;
+import io.weft.scheduler.Pattern;
+import io.weft.scheduler.Schedule;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OverlapBenchTest {
+    @TempDir
+    Path folder;
+
+    private static OverlapBenchRequest request(List<Schedule> schedules, Pattern... patterns) {
+        List<OverlapBenchRequest.Case> cases = new ArrayList<>();
+        for (Pattern pattern : patterns) {
+            cases.add(new OverlapBenchRequest.Case(
+                    OverlapProblem.of(pattern, 64, 32, 48, ElementType.BF16, 2), pattern.label()));
+        }
+        return new OverlapBenchRequest(cases, schedules, "auto", 1, 3, true, 11);
+    }
+
+    @Test
+    void everyProblemIsTimedCheckedAndWrittenAsItComes() {
+        try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2")) {
+            List<Integer> written = new ArrayList<>();
+            OverlapBenchReport report = new OverlapBench()
+                    .run(
+                            platform,
+                            request(List.of(), Pattern.ALL_GATHER_GEMM, Pattern.GEMM_REDUCE_SCATTER),
+                            Progress.NONE,
+                            soFar -> written.add(soFar.results().size()));
+            assertEquals(List.of(1, 2), written);
+            assertEquals("model", report.figures());
+            assertTrue(report.isGood(), report::toString);
+            for (OverlapBenchReport.Result result : report.results()) {
+                assertTrue(result.serialUs() > 0 && result.choiceUs() > 0);
+                assertTrue(result.choiceUs() <= result.serialUs() * 1.0001, result::toString);
+                assertTrue(result.gemm().orElseThrow().median() < result.serialUs());
+                assertTrue(result.idealSpeedup() >= 1);
+                assertTrue(result.schedules().stream()
+                        .allMatch(timed -> timed.check().orElseThrow().verified()));
+            }
+            JsonFields json = new JsonFields(
+                    "report", "r.json", JsonReader.parse("report", "r.json", report.json(PeerTimes.none())));
+            assertEquals("weft overlap benchmark", json.text("kind"));
+            assertEquals(2, json.objects("results").size());
+            JsonFields first = json.objects("results").getFirst();
+            assertEquals("all-gather-gemm", first.text("pattern"));
+            assertEquals("serial", first.objects("schedules").getFirst().text("schedule"));
+            assertTrue(report.geometricMean(Pattern.ALL_GATHER_GEMM, r -> 2) == 2);
+        }
+    }
+
+    @Test
+    void aPlatformThatHoldsNoDataIsTimedAndNotChecked() {
+        try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2&mode=timing")) {
+            OverlapBenchReport report = new OverlapBench()
+                    .run(
+                            platform,
+                            request(List.of(Schedule.parse("shard-p2p")), Pattern.ALL_GATHER_GEMM),
+                            Progress.NONE,
+                            soFar -> {});
+            assertTrue(report.isGood());
+            assertTrue(report.results().getFirst().schedules().stream()
+                    .allMatch(timed -> timed.check().isEmpty()));
+        }
+    }
+
+    @Test
+    void aPeersTimesAreFoundByShapeAndItsFaultsAreNamed() throws IOException {
+        Path file = folder.resolve("peer.json");
+        Files.writeString(file, """
+                {"source": "a test", "results": [
+                  {"pattern": "all-gather-gemm", "m": 64, "n": 32, "k": 48, "us": {"serial": 10.5, "async-tp": null}},
+                  {"pattern": "all-gather-gemm", "m": 64, "n": 32, "k": 48, "us": {"fast": 9}}
+                ]}
+                """);
+        PeerTimes peer = PeerTimes.read(file);
+        OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 64, 32, 48, ElementType.BF16, 2);
+        assertEquals(java.util.Map.of("serial", 10.5, "fast", 9.0), peer.of(problem));
+        assertTrue(peer.of(problem.withM(65)).isEmpty());
+
+        Files.writeString(file, "{\"results\": [{\"pattern\": \"all-gather\", \"m\": 1}]}");
+        AcceleratorException refusal = assertThrows(AcceleratorException.class, () -> PeerTimes.read(file));
+        assertEquals(ErrorCode.BAD_DOCUMENT, refusal.code());
+        assertTrue(refusal.getMessage().contains("peer.json:1:"), refusal::getMessage);
+        assertTrue(refusal.getMessage().contains("all-gather-gemm"), refusal::getMessage);
+    }
+
+    @Test
+    void theShippedShapesAreTheEightAndTheLayersOfTwoModels() {
+        List<ShapesFile.Shape> shapes = ShapesFile.shipped();
+        assertEquals(
+                8, shapes.stream().filter(shape -> shape.pattern().isEmpty()).count());
+        assertEquals(8 + 6 * 4 + 6 * 2, shapes.size());
+        assertTrue(shapes.stream().anyMatch(shape -> shape.m() == 32768 && shape.k() == 14784));
+    }
+
+    @Test
+    void aLineThatIsNoShapeIsNamedWithItsPlace() {
+        for (String bad : List.of("1,2", "1,2,x", "0,1,1", "gather 1,2,3", "all-gather-gemm", "1,2,3,4", "-1,2,3")) {
+            AcceleratorException refusal =
+                    assertThrows(AcceleratorException.class, () -> ShapesFile.parse("s.txt", "# fine\n" + bad));
+            assertTrue(refusal.getMessage().contains("s.txt:2"), refusal::getMessage);
+            assertTrue(!refusal.getMessage().contains("\n"));
+        }
+        assertThrows(AcceleratorException.class, () -> ShapesFile.parse("s.txt", "# nothing\n\n"));
+        assertThrows(AcceleratorException.class, () -> ShapesFile.read(folder));
+        assertThrows(AcceleratorException.class, () -> ShapesFile.read(folder.resolve("none")));
+    }
+}
