@@ -12,4 +12,14 @@ public interface GraphDriver {
      * @param devices the real device for each of the graph's device indices; each is a device of this platform
      */
     GraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices);
+
+    /**
+     * As the other one.
+     *
+     * @param timed whether the caller will ask for the timeline, which may cost the device a little; a backend that can always tell, or never, may ignore it
+     */
+    default GraphExecutable instantiate(
+            CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
+        return instantiate(graph, devices);
+    }
 }

@@ -17,6 +17,11 @@ public interface GraphExecutable {
      */
     void launch(GraphBindings bindings, List<? extends StreamDriver> streams);
 
+    /** Whether a launch starts on every device only after the work issued before on ALL the given streams, so that a caller need not join them first. */
+    default boolean joinsDevices() {
+        return false;
+    }
+
     /** When the nodes of the last completed launch ran; empty where the backend cannot tell. */
     Optional<Timeline> lastTimeline();
 

@@ -22,9 +22,9 @@ final class DeviceGraphRunner implements GraphRunner {
     private GraphBindings bindings;
     private List<Stream> lastOrder = List.of();
 
-    DeviceGraphRunner(GraphDriver driver, CommandGraph graph, List<Device> devices) {
-        executable =
-                driver.instantiate(graph, devices.stream().map(Device::driver).toList());
+    DeviceGraphRunner(GraphDriver driver, CommandGraph graph, List<Device> devices, boolean timed) {
+        executable = driver.instantiate(
+                graph, devices.stream().map(Device::driver).toList(), timed);
         entered = new Event[devices.size()];
         for (int device = 0; device < entered.length; device++) {
             entered[device] = devices.get(device).createEvent(EventOptions.untimed());
@@ -40,7 +40,21 @@ final class DeviceGraphRunner implements GraphRunner {
 
     @Override
     public void launch(List<Stream> order) {
-        // A driver starts each device behind its own stream only. One star of events joins all of them.
+        if (!executable.joinsDevices()) {
+            join(order);
+        }
+        launchIdle(order);
+    }
+
+    @Override
+    public void launchIdle(List<Stream> order) {
+        List<StreamDriver> drivers = order.stream().map(Stream::driver).toList();
+        executable.launch(bindings, drivers);
+        lastOrder = order;
+    }
+
+    /** One star of events, for a driver that starts each device behind its own stream only. */
+    private void join(List<Stream> order) {
         Stream first = order.getFirst();
         for (int device = 1; device < entered.length; device++) {
             order.get(device).record(entered[device]);
@@ -52,14 +66,6 @@ final class DeviceGraphRunner implements GraphRunner {
                 order.get(device).waitFor(together);
             }
         }
-        launchIdle(order);
-    }
-
-    @Override
-    public void launchIdle(List<Stream> order) {
-        List<StreamDriver> drivers = order.stream().map(Stream::driver).toList();
-        executable.launch(bindings, drivers);
-        lastOrder = order;
     }
 
     @Override

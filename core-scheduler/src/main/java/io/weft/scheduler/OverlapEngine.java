@@ -47,6 +47,8 @@ public final class OverlapEngine implements AutoCloseable {
     public enum Issue {
         /** One launch of a device graph where the platform has them, streams otherwise. */
         AUTOMATIC,
+        /** As {@link #AUTOMATIC}, with time stamps around every command where a device graph can carry them, for a timeline. */
+        TIMED,
         /** Streams and events. */
         STREAMS,
         /** Streams and events with time stamps around every command, for a timeline; slower to issue. */
@@ -88,8 +90,9 @@ public final class OverlapEngine implements AutoCloseable {
         this.ready = List.copyOf(events);
         this.lanes = new LaneStreams(devices);
         this.workspace = new Workspace(devices, order);
-        this.timed = issue == Issue.TIMED_STREAMS;
-        this.graphs = issue == Issue.AUTOMATIC && platform.has(Capability.DEVICE_GRAPHS)
+        this.timed = issue == Issue.TIMED_STREAMS || issue == Issue.TIMED;
+        boolean graphsWanted = issue == Issue.AUTOMATIC || issue == Issue.TIMED;
+        this.graphs = graphsWanted && platform.has(Capability.DEVICE_GRAPHS)
                 ? platform.extension(GraphDriver.class)
                 : Optional.empty();
     }
@@ -234,7 +237,7 @@ public final class OverlapEngine implements AutoCloseable {
 
     private OverlapPlan prepare(LoweredSchedule lowered) {
         GraphRunner runner = graphs.isPresent()
-                ? new DeviceGraphRunner(graphs.get(), lowered.graph(), devices)
+                ? new DeviceGraphRunner(graphs.get(), lowered.graph(), devices, timed)
                 : new StreamRunner(lowered.graph(), devices, lanes, Optional.of(communicator), timed);
         List<Event> done = devices.stream()
                 .map(device -> device.createEvent(EventOptions.untimed()))

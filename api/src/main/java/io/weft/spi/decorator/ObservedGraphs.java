@@ -28,6 +28,13 @@ final class ObservedGraphs implements GraphDriver {
         return new Executable(graph, executable);
     }
 
+    @Override
+    public GraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
+        GraphExecutable executable = backend.instantiate(
+                graph, devices.stream().map(ObservedPlatform::unwrap).toList(), timed);
+        return new Executable(graph, executable);
+    }
+
     private final class Executable implements GraphExecutable {
         private final CommandGraph graph;
         private final GraphExecutable own;
@@ -41,6 +48,11 @@ final class ObservedGraphs implements GraphDriver {
         public void launch(GraphBindings bindings, List<? extends StreamDriver> streams) {
             observer.beforeLaunch(graph);
             own.launch(bindings, streams.stream().map(ObservedPlatform::unwrap).toList());
+        }
+
+        @Override
+        public boolean joinsDevices() {
+            return own.joinsDevices();
         }
 
         @Override

@@ -6,6 +6,7 @@ import io.weft.api.PlatformProperties;
 import io.weft.api.topology.Topology;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.DeviceDriver;
+import io.weft.spi.GemmTuningDriver;
 import io.weft.spi.GraphDriver;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.StreamDriver;
@@ -72,6 +73,9 @@ public final class ObservedPlatform implements PlatformDriver {
         }
         if (type == VirtualMemoryDriver.class) {
             return new ObservedVirtualMemory((VirtualMemoryDriver) found, observer);
+        }
+        if (type == GemmTuningDriver.class) {
+            return new ObservedGemmTuning((GemmTuningDriver) found);
         }
         return found; // speaks of no drivers, so there is nothing to wrap or unwrap
     }

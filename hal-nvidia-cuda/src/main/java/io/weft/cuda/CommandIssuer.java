@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cuda;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.Buffer;
+import io.weft.api.BufferView;
+import io.weft.api.CopyMethod;
+import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
+import io.weft.api.MatrixLayout;
+import io.weft.api.ReduceOp;
+import io.weft.api.graph.Command;
+import io.weft.cuda.ffi.CudaRuntime;
+
+/** Turns commands whose operands are buffers into calls of the vendor's libraries. The device is current. */
+final class CommandIssuer {
+    /** The longest pitch of the runtime's rectangle copies, cudaDevAttrMaxPitch on every device so far. */
+    private static final long MAX_PITCH = Integer.MAX_VALUE;
+
+    private final CudaRuntime runtime;
+    private final CudaDevice device;
+
+    CommandIssuer(CudaDevice device) {
+        this.device = device;
+        this.runtime = device.runtime();
+    }
+
+    void issue(Command command, IssuePlace place) {
+        checkNumbers(command);
+        switch (command) {
+            case Command.Copy copy -> copy(copy, place.handle());
+            case Command.CopyStrided copy -> copy(copy, place.handle());
+            case Command.Fill fill -> fill(fill, place.handle());
+            case Command.Gemm gemm -> gemm(gemm, place);
+            case Command.Reduce reduce -> reduce(reduce, place.handle());
+            case Command.Collective ignored ->
+                throw AcceleratorException.invalid("enqueue", "a collective is issued through its communicator");
+        }
+    }
+
+    private void copy(Command.Copy copy, long stream) {
+        BufferView to = copy.destination();
+        BufferView from = copy.source();
+        long bytes = to.bytes();
+        if (bytes == 0) {
+            return;
+        }
+        requireMapped(to);
+        requireMapped(from);
+        if (copy.method() == CopyMethod.KERNEL && device.canAddress(to, from)) {
+            device.kernels().copy(Kernels.address(to), bytes, Kernels.address(from), bytes, bytes, 1, stream);
+        } else {
+            runtime.copy(Kernels.address(to), Kernels.address(from), bytes, stream);
+        }
+    }
+
+    private void copy(Command.CopyStrided copy, long stream) {
+        BufferView to = copy.destination();
+        BufferView from = copy.source();
+        if (to.isEmpty()) {
+            return;
+        }
+        requireMapped(to);
+        requireMapped(from);
+        int element = to.type().bytes();
+        boolean rowMajor = to.layout() == MatrixLayout.ROW_MAJOR;
+        long width = (rowMajor ? to.columns() : to.rows()) * element;
+        long rows = rowMajor ? to.rows() : to.columns();
+        long toPitch = to.pitch() * element;
+        long fromPitch = from.pitch() * element;
+        boolean byKernel = copy.method() == CopyMethod.KERNEL
+                || (rows > 1 && (toPitch > MAX_PITCH || fromPitch > MAX_PITCH));
+        if (byKernel && device.canAddress(to, from)) {
+            device.kernels()
+                    .copy(Kernels.address(to), toPitch, Kernels.address(from), fromPitch, width, rows, stream);
+        } else if (rows == 1 || (toPitch == width && fromPitch == width)) {
+            runtime.copy(Kernels.address(to), Kernels.address(from), width * rows, stream);
+        } else {
+            runtime.copy2d(Kernels.address(to), toPitch, Kernels.address(from), fromPitch, width, rows, stream);
+        }
+    }
+
+    private void fill(Command.Fill fill, long stream) {
+        BufferView to = fill.destination();
+        if (to.isEmpty()) {
+            return;
+        }
+        requireMapped(to);
+        int element = to.type().bytes();
+        int bits = element == 4 ? fill.bits() : fill.bits() & ((1 << 8 * element) - 1);
+        boolean rowMajor = to.layout() == MatrixLayout.ROW_MAJOR;
+        long columns = rowMajor ? to.columns() : to.rows();
+        long rows = rowMajor ? to.rows() : to.columns();
+        if (to.isContiguous()) {
+            columns *= rows;
+            rows = 1;
+        }
+        device.driverApi().fill(Kernels.address(to), to.pitch() * element, bits, element, columns, rows, stream);
+    }
+
+    private void gemm(Command.Gemm gemm, IssuePlace place) {
+        if (gemm.c().isEmpty()) {
+            return;
+        }
+        requireMapped(gemm.c());
+        requireMapped(gemm.a());
+        requireMapped(gemm.b());
+        if (gemm.k() == 0) {
+            device.kernels().gemm(gemm, place.handle()); // C = beta * C
+            return;
+        }
+        GemmPlan plan = device.gemms().plan(gemm);
+        if (plan.isNative()) {
+            plan.issue(gemm, place);
+        } else {
+            device.kernels().gemm(gemm, place.handle());
+        }
+    }
+
+    private void reduce(Command.Reduce reduce, long stream) {
+        if (reduce.destination().isEmpty()) {
+            return;
+        }
+        requireMapped(reduce.destination());
+        reduce.inputs().forEach(CommandIssuer::requireMapped);
+        device.kernels().reduce(reduce, stream);
+    }
+
+    private static void requireMapped(BufferView view) {
+        Buffer buffer = (Buffer) view.memory();
+        if (buffer.memory() instanceof MappedRange range && !view.isEmpty()) {
+            range.requireMapped(buffer.base() + view.offset(), view.end() - view.offset());
+        }
+    }
+
+    /** Factors of integer results must be whole numbers. */
+    static void checkNumbers(Command command) {
+        switch (command) {
+            case Command.Gemm gemm -> {
+                if (gemm.c().type() == ElementType.INT32) {
+                    requireWhole("gemm", "alpha", gemm.alpha(), gemm.c().type());
+                    requireWhole("gemm", "beta", gemm.beta(), gemm.c().type());
+                }
+            }
+            case Command.Reduce reduce ->
+                requireWhole("reduce", reduce.op(), reduce.inputs().getFirst().type());
+            case Command.Collective part -> {
+                if (part.kind().reduces()) {
+                    requireWhole("collective", part.op(), part.type());
+                }
+            }
+            default -> {
+                // No factors.
+            }
+        }
+    }
+
+    private static void requireWhole(String operation, ReduceOp op, ElementType type) {
+        if (op.kind() == ReduceOp.Kind.SCALED_SUM && !type.isFloating()) {
+            requireWhole(operation, "the factor", op.scale(), type);
+        }
+    }
+
+    private static void requireWhole(String operation, String name, float factor, ElementType type) {
+        if (factor != (int) factor) {
+            throw new AcceleratorException(
+                    ErrorCode.INVALID_ARGUMENT,
+                    operation,
+                    name + " is " + factor + "; it must be a whole number when the result is " + type);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cuda;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
+import io.weft.api.graph.Command;
+import io.weft.cuda.ffi.Nccl;
+import io.weft.spi.CollectiveDriver;
+import io.weft.spi.DeviceDriver;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Communicators over NCCL. All ranks of one belong to this process: they may join in several calls and be driven by several threads. */
+final class CudaCollectives implements CollectiveDriver {
+    /**
+     * A part that is issued to a stream of the runtime without further ado.
+     *
+     * @param command its operands are buffers
+     * @param stream the runtime's stream
+     */
+    record Issue(Command.Collective command, long stream) {}
+
+    private final CudaPlatform platform;
+    private final Nccl nccl;
+    /** Communicators by id, and those of graphs by devices. Guarded by itself. */
+    private final Map<Object, CommunicatorState> known = new HashMap<>();
+
+    private int made;
+
+    CudaCollectives(CudaPlatform platform, Nccl nccl) {
+        this.platform = platform;
+        this.nccl = nccl;
+    }
+
+    CudaPlatform platform() {
+        return platform;
+    }
+
+    Nccl nccl() {
+        return nccl;
+    }
+
+    @Override
+    public byte[] newUniqueId() {
+        return nccl.uniqueId();
+    }
+
+    @Override
+    public CudaCommunicator join(byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks) {
+        if (uniqueId.length != Nccl.ID_BYTES) {
+            throw AcceleratorException.invalid(
+                    "communicator", "the id has " + uniqueId.length + " bytes; one from newUniqueId has "
+                            + Nccl.ID_BYTES);
+        }
+        Map<Integer, CudaDevice> ranks = new TreeMap<>();
+        localRanks.forEach((rank, device) -> ranks.put(rank, platform.own("communicator", device)));
+        Object key = ByteBuffer.wrap(uniqueId.clone());
+        synchronized (known) {
+            CommunicatorState state = known.get(key);
+            if (state == null) {
+                state = new CommunicatorState(this, key, "communicator " + ++made, uniqueId, size);
+                known.put(key, state);
+            } else if (state.size() != size) {
+                throw AcceleratorException.invalid(
+                        "communicator",
+                        state.name() + " has " + state.size() + " ranks and is joined as one of " + size);
+            }
+            state.join(ranks);
+            return new CudaCommunicator(state, ranks);
+        }
+    }
+
+    /** The communicator of graphs over these devices, rank i on the i-th; made when it is first asked for and kept. */
+    CommunicatorState overDevices(List<CudaDevice> devices) {
+        Object key = List.copyOf(devices);
+        synchronized (known) {
+            CommunicatorState state = known.get(key);
+            if (state == null) {
+                state = fresh(key, devices);
+            }
+            state.requireReady("launch graph");
+            return state;
+        }
+    }
+
+    /** A new communicator over devices of this process, all joined. */
+    CommunicatorState fresh(Object key, List<CudaDevice> devices) {
+        synchronized (known) {
+            CommunicatorState state =
+                    new CommunicatorState(this, key, "communicator " + ++made, nccl.uniqueId(), devices.size());
+            Map<Integer, CudaDevice> ranks = new TreeMap<>();
+            for (int rank = 0; rank < devices.size(); rank++) {
+                ranks.put(rank, devices.get(rank));
+            }
+            known.put(key, state);
+            state.join(ranks);
+            return state;
+        }
+    }
+
+    void forget(CommunicatorState state) {
+        synchronized (known) {
+            known.remove(state.key(), state);
+        }
+    }
+
+    /** Releases what is still open; collectives that can never end are ended. */
+    void close() {
+        List<CommunicatorState> open;
+        synchronized (known) {
+            open = new ArrayList<>(known.values());
+            known.clear();
+        }
+        open.forEach(CommunicatorState::release);
+    }
+
+    static AcceleratorException aborted(String operation, String name) {
+        return new AcceleratorException(ErrorCode.ABORTED, operation, name + " was aborted before");
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cuda;
+
+import io.weft.api.MemoryKind;
+import io.weft.cuda.ffi.Native;
+import io.weft.spi.DeviceMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/** One allocation: plain, from a pool, pinned on the host, or a range of addresses. */
+class CudaMemory implements DeviceMemory {
+    private final CudaDevice device;
+    private final MemoryKind kind;
+    private final long address;
+    private final long bytes;
+    private final boolean pooled;
+
+    CudaMemory(CudaDevice device, MemoryKind kind, long address, long bytes, boolean pooled) {
+        this.device = device;
+        this.kind = kind;
+        this.address = address;
+        this.bytes = bytes;
+        this.pooled = pooled;
+    }
+
+    @Override
+    public CudaDevice device() {
+        return device;
+    }
+
+    @Override
+    public MemoryKind kind() {
+        return kind;
+    }
+
+    @Override
+    public long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    /** Whether it came from the runtime's pool. */
+    boolean isPooled() {
+        return pooled;
+    }
+
+    /** Gives it back to where it came from. The device is current. */
+    void release() {
+        if (kind == MemoryKind.HOST_PINNED) {
+            device.runtime().freeHost(address);
+        } else if (pooled) {
+            device.runtime().freeInOrder(address, device.transferStream());
+        } else {
+            device.runtime().free(address);
+        }
+    }
+
+    @Override
+    public Optional<MemorySegment> hostSegment() {
+        return kind == MemoryKind.HOST_PINNED ? Optional.of(Native.memory(address, bytes)) : Optional.empty();
+    }
+
+    @Override
+    public String toString() {
+        return "memory of " + bytes + " bytes at 0x" + Long.toHexString(address) + " on device " + device.ordinal();
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cuda;
+
+import io.weft.api.AcceleratorException;
+import io.weft.spi.DeviceDriver;
+import io.weft.spi.DeviceMemory;
+import io.weft.spi.VirtualMemoryDriver;
+
+/** Address ranges whose pages are mapped on demand, by the driver's virtual memory calls. */
+final class CudaVirtualMemory implements VirtualMemoryDriver {
+    private final CudaPlatform platform;
+    private final long pageBytes;
+
+    CudaVirtualMemory(CudaPlatform platform) {
+        this.platform = platform;
+        long largest = 1;
+        for (CudaDevice device : platform.devices()) {
+            largest = Math.max(largest, platform.libraries().driver().pageBytes(device.runtimeOrdinal()));
+        }
+        pageBytes = largest;
+    }
+
+    @Override
+    public long pageBytes() {
+        return pageBytes;
+    }
+
+    @Override
+    public MappedRange reserve(DeviceDriver device, long bytes) {
+        CudaDevice owner = platform.own("reserve", device);
+        if (bytes < 1) {
+            throw AcceleratorException.invalid("reserve", "size must be at least 1 byte, not " + bytes);
+        }
+        owner.makeCurrent();
+        long whole = Math.ceilDiv(bytes, pageBytes) * pageBytes;
+        long address = platform.libraries().driver().reserve(whole, pageBytes);
+        return owner.adopt(new MappedRange(owner, address, whole, pageBytes, owner.visitors()));
+    }
+
+    @Override
+    public void map(DeviceMemory range, long offset, long bytes) {
+        MappedRange own = own("map", range);
+        own.device().makeCurrent();
+        own.map(offset, bytes);
+    }
+
+    @Override
+    public void unmap(DeviceMemory range, long offset, long bytes) {
+        MappedRange own = own("unmap", range);
+        own.device().makeCurrent();
+        own.unmap(offset, bytes);
+    }
+
+    private static MappedRange own(String operation, DeviceMemory range) {
+        if (range instanceof MappedRange own) {
+            return own;
+        }
+        throw AcceleratorException.invalid(operation, "the memory was not reserved as a range of pages");
+    }
+}

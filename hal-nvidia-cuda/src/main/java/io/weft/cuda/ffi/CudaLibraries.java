@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cuda.ffi;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/**
+ * The vendor's libraries, found and opened once for each set of folders. Runtime and driver must be there; cuBLASLt, NCCL and NVML are powers more.
+ *
+ * <p>Looked for in this order: the folders given with the platform ({@code libraries=}), those of the environment variable {@value #ENVIRONMENT} or the system property
+ * {@value #PROPERTY}, the folders of the environment that the vendor's tools use, the system's own search, the usual installations, and last the packages of a Python
+ * installation, as that is where machines of machine-learning people have them.
+ */
+public final class CudaLibraries {
+    /** Folders, separated by colons. */
+    public static final String ENVIRONMENT = "WEFT_CUDA_LIBRARIES";
+    /** The same as a system property, which wins. */
+    public static final String PROPERTY = "weft.cuda.libraries";
+
+    private static final Map<List<Path>, CudaLibraries> OPENED = new ConcurrentHashMap<>();
+
+    private final CudaRuntime runtime;
+    private final CudaDriverApi driver;
+    private final CublasLt cublas;
+    private final Nccl nccl;
+    private final NativeLibrary nvml;
+
+    private CudaLibraries(
+            CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, Nccl nccl, NativeLibrary nvml) {
+        this.runtime = runtime;
+        this.driver = driver;
+        this.cublas = cublas;
+        this.nccl = nccl;
+        this.nvml = nvml;
+    }
+
+    /**
+     * Opens the libraries.
+     *
+     * @param given folders that come before all others
+     * @throws AcceleratorException UNAVAILABLE saying which library is missing or unusable
+     */
+    public static CudaLibraries open(List<Path> given) {
+        List<Path> key = List.copyOf(withSettings(given));
+        CudaLibraries known = OPENED.get(key);
+        if (known != null) {
+            return known;
+        }
+        CudaLibraries opened = load(key);
+        OPENED.put(key, opened);
+        return opened;
+    }
+
+    private static List<Path> withSettings(List<Path> given) {
+        List<Path> folders = new ArrayList<>(given);
+        String setting = System.getProperty(PROPERTY, System.getenv().getOrDefault(ENVIRONMENT, ""));
+        folders.addAll(NativeLibrary.folders(setting));
+        return folders;
+    }
+
+    private static CudaLibraries load(List<Path> first) {
+        List<String> refusals = new ArrayList<>();
+        Set<Path> folders = new LinkedHashSet<>(first);
+        folders.addAll(usualFolders());
+        List<Path> all = List.copyOf(folders);
+        // Before any library of the vendor is loaded, as they read the environment when they start.
+        keepMulticastOff();
+        NativeLibrary runtimeLibrary = NativeLibrary.open(CudaRuntime.NAMES, all, refusals)
+                .orElseThrow(() -> absent("the CUDA runtime", CudaRuntime.NAMES, refusals));
+        NativeLibrary driverLibrary = NativeLibrary.open(CudaDriverApi.NAMES, all, refusals)
+                .orElseThrow(() -> absent("the NVIDIA driver's library", CudaDriverApi.NAMES, refusals));
+        CudaRuntime runtime = new CudaRuntime(runtimeLibrary);
+        CudaDriverApi driver = new CudaDriverApi(driverLibrary);
+        requireAll(runtimeLibrary, runtime.missingEssentials());
+        requireAll(driverLibrary, driver.missingEssentials());
+        CublasLt cublas = NativeLibrary.open(CublasLt.NAMES, all, refusals)
+                .map(CublasLt::new)
+                .filter(CublasLt::isComplete)
+                .orElse(null);
+        Nccl nccl = NativeLibrary.open(Nccl.NAMES, all, refusals)
+                .map(Nccl::new)
+                .filter(Nccl::isComplete)
+                .orElse(null);
+        NativeLibrary nvml = NativeLibrary.open(Nvml.NAMES, all, refusals).orElse(null);
+        return new CudaLibraries(runtime, driver, cublas, nccl, nvml);
+    }
+
+    private static void requireAll(NativeLibrary library, List<String> missing) {
+        if (!missing.isEmpty()) {
+            throw new AcceleratorException(
+                    ErrorCode.UNAVAILABLE,
+                    "open",
+                    library.name() + " lacks " + String.join(", ", missing),
+                    "use CUDA 12 or newer",
+                    null,
+                    null);
+        }
+    }
+
+    private static AcceleratorException absent(String what, List<String> names, List<String> refusals) {
+        String reason = refusals.isEmpty()
+                ? what + " is not here (" + String.join(", ", names) + ")"
+                : what + " cannot be used: " + String.join("; ", refusals);
+        return new AcceleratorException(
+                ErrorCode.UNAVAILABLE,
+                "open",
+                reason,
+                "name its folder in " + ENVIRONMENT + " or install it",
+                null,
+                null);
+    }
+
+    private static List<Path> usualFolders() {
+        List<Path> folders = new ArrayList<>();
+        Map<String, String> environment = System.getenv();
+        for (String root : List.of("CUDA_HOME", "CUDA_PATH", "NCCL_HOME")) {
+            String value = environment.get(root);
+            if (value != null && !value.isBlank()) {
+                for (Path folder : NativeLibrary.folders(value)) {
+                    folders.add(folder.resolve("lib64"));
+                    folders.add(folder.resolve("lib"));
+                }
+            }
+        }
+        folders.addAll(NativeLibrary.folders(environment.getOrDefault("LD_LIBRARY_PATH", "")));
+        for (String root : List.of("/usr/local/nvidia", "/usr/local/cuda", "/opt/cuda", "/usr/lib/wsl")) {
+            folders.add(Path.of(root, "lib64"));
+            folders.add(Path.of(root, "lib"));
+        }
+        List<Path> environments = new ArrayList<>();
+        for (String name : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
+            environments.addAll(NativeLibrary.folders(environment.getOrDefault(name, "")));
+        }
+        for (Path binary : NativeLibrary.folders(environment.getOrDefault("PATH", ""))) {
+            if (binary.getParent() != null && Files.exists(binary.resolve("python3"))) {
+                environments.add(binary.getParent());
+            }
+        }
+        for (Path place : environments) {
+            for (Path python : children(place.resolve("lib"))) {
+                if (python.getFileName().toString().startsWith("python3")) {
+                    for (String packages : List.of("site-packages", "dist-packages")) {
+                        for (Path part : children(python.resolve(packages).resolve("nvidia"))) {
+                            folders.add(part.resolve("lib"));
+                        }
+                    }
+                }
+            }
+        }
+        return folders;
+    }
+
+    private static List<Path> children(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> list = Files.list(folder)) {
+            return list.filter(Files::isDirectory).sorted().toList();
+        } catch (IOException unreadable) {
+            return List.of();
+        }
+    }
+
+    /**
+     * Sets what NCCL reads from the environment, where the user has not: no NVLink multicast, which Weft does not need and which can put GPUs that others share out of service
+     * when a program dies in it; and connections made when ranks join, so that issuing a collective never waits for another rank's thread.
+     */
+    @SuppressWarnings("restricted")
+    private static void keepMulticastOff() {
+        Linker.nativeLinker().defaultLookup().find("setenv").ifPresent(setenv -> {
+            for (Map.Entry<String, String> setting :
+                    Map.of("NCCL_NVLS_ENABLE", "0", "NCCL_RUNTIME_CONNECT", "0").entrySet()) {
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment name = arena.allocateFrom(setting.getKey());
+                    MemorySegment value = arena.allocateFrom(setting.getValue());
+                    int keepTheUsers = 0;
+                    Native.call(setenv, name.address(), value.address(), keepTheUsers);
+                }
+            }
+        });
+    }
+
+    /** The runtime. */
+    public CudaRuntime runtime() {
+        return runtime;
+    }
+
+    /** The driver. */
+    public CudaDriverApi driver() {
+        return driver;
+    }
+
+    /** Matrix products, where the library is there and complete. */
+    public Optional<CublasLt> cublas() {
+        return Optional.ofNullable(cublas);
+    }
+
+    /** Collectives, where the library is there and complete. */
+    public Optional<Nccl> nccl() {
+        return Optional.ofNullable(nccl);
+    }
+
+    /** A started NVML, which the caller closes. */
+    public Optional<Nvml> openNvml() {
+        if (nvml == null) {
+            return Optional.empty();
+        }
+        Nvml started = new Nvml(nvml);
+        return started.isStarted() ? Optional.of(started) : Optional.empty();
+    }
+}
