@@ -7,6 +7,7 @@ import io.weft.api.BufferView;
 import io.weft.api.CollectiveKind;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
+import io.weft.api.MemoryKind;
 import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
 import io.weft.cuda.ffi.Nccl;
@@ -54,7 +55,7 @@ final class CommunicatorState {
     private final CudaDevice[] devices;
     private final long[] handles;
     private final Object[] rankLocks;
-    private final long[] barriers;
+    private final CudaMemory[] barriers;
     private final long[] issued;
     private final ArrayDeque<Call> open = new ArrayDeque<>();
     private long firstOpen;
@@ -80,7 +81,7 @@ final class CommunicatorState {
         this.size = size;
         this.devices = new CudaDevice[size];
         this.handles = new long[size];
-        this.barriers = new long[size];
+        this.barriers = new CudaMemory[size];
         this.issued = new long[size];
         this.rankLocks = new Object[size];
         for (int rank = 0; rank < size; rank++) {
@@ -167,8 +168,7 @@ final class CommunicatorState {
         }
         for (int rank = 0; rank < size; rank++) {
             // What a barrier reduces: NCCL has no barrier of its own.
-            CudaMemory flag = devices[rank].allocateWindow(8);
-            barriers[rank] = flag.address();
+            barriers[rank] = devices[rank].allocatePlain(MemoryKind.DEVICE, 256);
         }
         ready = true;
     }
@@ -229,7 +229,7 @@ final class CommunicatorState {
         if (mismatch != null) {
             throw mismatch;
         }
-        issue(parts);
+        submit(parts);
         synchronized (this) {
             busy.removeIf(CudaStream::isIdle);
             group.forEach(part -> busy.add((CudaStream) part.stream()));
@@ -377,7 +377,7 @@ final class CommunicatorState {
     }
 
     /** Gives parts to NCCL as one group. Streams may be live or captured. */
-    void issue(List<CudaCollectives.Issue> parts) {
+    void submit(List<CudaCollectives.Issue> parts) {
         List<Integer> ranks = parts.stream()
                 .map(part -> part.command().rank())
                 .distinct()
@@ -422,7 +422,8 @@ final class CommunicatorState {
         long to = address(part.receive());
         ElementType elements = part.type();
         if (part.kind() == CollectiveKind.BARRIER) {
-            nccl().allReduce(barriers[part.rank()], barriers[part.rank()], 1, Types.nccl(ElementType.INT32), 0, comm, stream);
+            long flag = barriers[part.rank()].address();
+            nccl().allReduce(flag, flag, 1, Types.nccl(ElementType.INT32), 0, comm, stream);
             return;
         }
         long count = part.count();
@@ -514,11 +515,13 @@ final class CommunicatorState {
                 splits++;
                 round.finish(groups -> {
                     Map<Integer, CommunicatorState> made = new TreeMap<>();
-                    groups.forEach((color, ranks) -> made.put(
-                            color,
-                            owner.fresh(
-                                    name + "/" + splits + "." + color,
-                                    ranks.stream().map(rank -> devices[rank]).toList())));
+                    groups.forEach((color, ranks) -> {
+                        CommunicatorState fresh = owner.fresh(
+                                name + "/" + splits + "." + color,
+                                ranks.stream().map(rank -> devices[rank]).toList());
+                        fresh.dropMember(); // The members of the split come one by one.
+                        made.put(color, fresh);
+                    });
                     return made;
                 });
                 notifyAll();
@@ -625,7 +628,7 @@ final class CommunicatorState {
             device.makeCurrent();
             for (CudaStream stream : busy) {
                 if (stream.device() == device && stream.failure() == null) {
-                    device.runtime().synchronizeStream(stream.handle());
+                    stream.drain();
                 }
             }
         }
@@ -638,9 +641,9 @@ final class CommunicatorState {
 
     private void freeBarriers() {
         for (int rank = 0; rank < size; rank++) {
-            if (barriers[rank] != 0) {
-                devices[rank].freeAt(barriers[rank]);
-                barriers[rank] = 0;
+            if (barriers[rank] != null) {
+                devices[rank].free(barriers[rank]);
+                barriers[rank] = null;
             }
         }
     }

@@ -337,7 +337,7 @@ final class CudaGraphExecutable implements GraphExecutable {
                     parts.add(new CudaCollectives.Issue(
                             (Command.Collective) commands[sibling], lanes[plan.laneOf(sibling)].handle));
                 }
-                collectives.get().overDevices(rankDevices(part)).issue(parts);
+                collectives.get().overDevices(rankDevices(part)).submit(parts);
                 for (int sibling : nodes) {
                     after(sibling);
                 }

@@ -64,7 +64,7 @@ final class CudaPlatform implements PlatformDriver {
         this.topology = machine.topology();
         this.properties = new PlatformProperties(
                 machine.name(), "NVIDIA", Figures.MEASURED, versions(machine.driverVersion()));
-        this.capabilities = capabilities();
+        this.capabilities = findCapabilities();
     }
 
     /**
@@ -156,7 +156,7 @@ final class CudaPlatform implements PlatformDriver {
         return number / 1000 + "." + number % 1000 / 10;
     }
 
-    private Set<Capability> capabilities() {
+    private Set<Capability> findCapabilities() {
         Set<Capability> found = EnumSet.of(Capability.STORAGE, Capability.COPY_ENGINES);
         CudaRuntime runtime = libraries.runtime();
         boolean copyable = false;

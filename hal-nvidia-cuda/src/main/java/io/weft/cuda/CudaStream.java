@@ -22,6 +22,9 @@ final class CudaStream implements StreamDriver, IssuePlace {
     private final String name;
     private final Workspace workspace;
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** Keeps the runtime's stream alive while others than its user ask about it. */
+    private final Object handleLock = new Object();
+
     private volatile AcceleratorException failure;
     /** Streams whose events this one waits for, as their failures are its own. Guarded by itself. */
     private final List<CudaStream> upstream = new ArrayList<>(2);
@@ -113,9 +116,20 @@ final class CudaStream implements StreamDriver, IssuePlace {
                                 () -> device.runtime().queryStream(handle)));
     }
 
-    /** Whether its work is complete; a failure counts as complete. */
+    /** Whether its work is complete; a failure counts as complete, and so does having been closed. */
     boolean isIdle() {
-        return !CudaRuntime.isNotReady(device.runtime().queryStream(handle));
+        synchronized (handleLock) {
+            return closed.get() || !CudaRuntime.isNotReady(device.runtime().queryStream(handle));
+        }
+    }
+
+    /** Waits for its work, unless it was closed. */
+    void drain() {
+        synchronized (handleLock) {
+            if (!closed.get()) {
+                device.runtime().synchronizeStream(handle);
+            }
+        }
     }
 
     private void settle(String operation, int code) {
@@ -197,7 +211,9 @@ final class CudaStream implements StreamDriver, IssuePlace {
                             () -> device.runtime().queryStream(handle));
         }
         device.makeCurrent();
-        device.runtime().destroyStream(handle);
+        synchronized (handleLock) {
+            device.runtime().destroyStream(handle);
+        }
         workspace.close();
     }
 }

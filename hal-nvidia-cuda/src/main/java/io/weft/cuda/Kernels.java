@@ -75,7 +75,7 @@ final class Kernels {
     }
 
     private int blocks(long items) {
-        return (int) Math.clamp(Math.ceilDiv(items, THREADS), 1, maxBlocks);
+        return Math.clamp(Math.ceilDiv(items, THREADS), 1, maxBlocks);
     }
 
     private void launch(long function, int blocks, long stream, Scratch scratch) {

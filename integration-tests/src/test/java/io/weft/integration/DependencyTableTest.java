@@ -106,6 +106,13 @@ class DependencyTableTest {
                             "com.fasterxml.jackson.annotation.."),
                     union(JACKSON, "tools.jackson.dataformat.yaml", "org.junit.jupiter.api")),
             new Row(
+                    "hal-nvidia-cuda",
+                    "io.weft.cuda",
+                    List.of("io.weft.cuda.."),
+                    Set.of("io.weft.api", "io.weft.sim"),
+                    List.of(),
+                    Set.of()),
+            new Row(
                     "runtime",
                     "io.weft.runtime",
                     List.of("io.weft.runtime.."),

@@ -72,7 +72,7 @@ public final class RunService {
         progress.begin("running", choice.schedules().size() + 1);
         try (Communicator communicator =
                         Communicator.over(platform, platform.devices().subList(0, problem.ranks()));
-                OverlapEngine engine = OverlapEngine.open(communicator, selector(platform), issue(platform))) {
+                OverlapEngine engine = OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED)) {
             return request.verify()
                     ? checked(platform, request, engine, choice, progress)
                     : plain(platform, request, engine, choice, progress);
@@ -122,14 +122,6 @@ public final class RunService {
         return platform.has(Capability.PERFORMANCE_MODEL)
                 ? new ModelSelector(platform)
                 : new HeuristicSelector(platform);
-    }
-
-    /** Something that tells when commands ran, if there is any. */
-    private static OverlapEngine.Issue issue(Platform platform) {
-        boolean graphs = platform.has(Capability.DEVICE_GRAPHS);
-        return !graphs && platform.has(Capability.EVENT_TIMING)
-                ? OverlapEngine.Issue.TIMED_STREAMS
-                : OverlapEngine.Issue.AUTOMATIC;
     }
 
     private static Run checked(
