@@ -18,8 +18,7 @@ public interface GraphDriver {
      *
      * @param timed whether the caller will ask for the timeline, which may cost the device a little; a backend that can always tell, or never, may ignore it
      */
-    default GraphExecutable instantiate(
-            CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
+    default GraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
         return instantiate(graph, devices);
     }
 }

@@ -23,8 +23,8 @@ final class DeviceGraphRunner implements GraphRunner {
     private List<Stream> lastOrder = List.of();
 
     DeviceGraphRunner(GraphDriver driver, CommandGraph graph, List<Device> devices, boolean timed) {
-        executable = driver.instantiate(
-                graph, devices.stream().map(Device::driver).toList(), timed);
+        executable =
+                driver.instantiate(graph, devices.stream().map(Device::driver).toList(), timed);
         entered = new Event[devices.size()];
         for (int device = 0; device < entered.length; device++) {
             entered[device] = devices.get(device).createEvent(EventOptions.untimed());

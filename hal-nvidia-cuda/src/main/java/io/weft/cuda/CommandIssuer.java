@@ -68,11 +68,10 @@ final class CommandIssuer {
         long rows = rowMajor ? to.rows() : to.columns();
         long toPitch = to.pitch() * element;
         long fromPitch = from.pitch() * element;
-        boolean byKernel = copy.method() == CopyMethod.KERNEL
-                || (rows > 1 && (toPitch > MAX_PITCH || fromPitch > MAX_PITCH));
+        boolean byKernel =
+                copy.method() == CopyMethod.KERNEL || (rows > 1 && (toPitch > MAX_PITCH || fromPitch > MAX_PITCH));
         if (byKernel && device.canAddress(to, from)) {
-            device.kernels()
-                    .copy(Kernels.address(to), toPitch, Kernels.address(from), fromPitch, width, rows, stream);
+            device.kernels().copy(Kernels.address(to), toPitch, Kernels.address(from), fromPitch, width, rows, stream);
         } else if (rows == 1 || (toPitch == width && fromPitch == width)) {
             runtime.copy(Kernels.address(to), Kernels.address(from), width * rows, stream);
         } else {
@@ -87,7 +86,7 @@ final class CommandIssuer {
         }
         requireMapped(to);
         int element = to.type().bytes();
-        int bits = element == 4 ? fill.bits() : fill.bits() & ((1 << 8 * element) - 1);
+        int bits = element == 4 ? fill.bits() : fill.bits() & ((1 << (8 * element)) - 1);
         boolean rowMajor = to.layout() == MatrixLayout.ROW_MAJOR;
         long columns = rowMajor ? to.columns() : to.rows();
         long rows = rowMajor ? to.rows() : to.columns();

@@ -179,17 +179,20 @@ final class CommunicatorState {
         if (ready) {
             return;
         }
-        waitFor(() -> ready || aborted != null, () -> new AcceleratorException(
-                ErrorCode.TIMEOUT,
-                operation,
-                Agreement.ranks(missing()) + " of " + name + " did not join",
-                "join all ranks with the same id",
-                null,
-                null));
+        waitFor(
+                () -> ready || aborted != null,
+                () -> new AcceleratorException(
+                        ErrorCode.TIMEOUT,
+                        operation,
+                        Agreement.ranks(missing()) + " of " + name + " did not join",
+                        "join all ranks with the same id",
+                        null,
+                        null));
         requireUsable(operation);
     }
 
-    private void waitFor(java.util.function.BooleanSupplier done, java.util.function.Supplier<AcceleratorException> tooLate) {
+    private void waitFor(
+            java.util.function.BooleanSupplier done, java.util.function.Supplier<AcceleratorException> tooLate) {
         long deadline = System.nanoTime() + owner.platform().options().stallMillis() * 1_000_000;
         while (!done.getAsBoolean()) {
             long left = deadline - System.nanoTime();
@@ -281,7 +284,9 @@ final class CommunicatorState {
             CudaStream stream = (CudaStream) part.stream();
             ofGroup.add(stream);
             Call call = command.kind().pointToPoint() ? transfer(command) : collective(command);
-            int position = command.kind() == CollectiveKind.RECEIVE ? 1 : command.kind().pointToPoint() ? 0 : command.rank();
+            int position = command.kind() == CollectiveKind.RECEIVE
+                    ? 1
+                    : command.kind().pointToPoint() ? 0 : command.rank();
             call.parts.put(position, command);
             call.streams.add(stream);
             touched.add(call);
@@ -342,8 +347,8 @@ final class CommunicatorState {
                     absent.add(rank);
                 }
             }
-            return call.name + " of " + name + ": " + Agreement.ranks(absent)
-                    + (absent.size() == 1 ? " has" : " have") + " not issued it";
+            return call.name + " of " + name + ": " + Agreement.ranks(absent) + (absent.size() == 1 ? " has" : " have")
+                    + " not issued it";
         }
     }
 
@@ -438,7 +443,8 @@ final class CommunicatorState {
             case ALL_REDUCE -> nccl().allReduce(from, to, count, type, op(part), comm, stream);
             case ALL_GATHER -> nccl().allGather(from, to, count * scale, type, comm, stream);
             case REDUCE_SCATTER -> nccl().reduceScatter(from, to, count, type, op(part), comm, stream);
-            case BROADCAST -> nccl().broadcast(from == 0 ? to : from, to, count * scale, type, part.root(), comm, stream);
+            case BROADCAST ->
+                nccl().broadcast(from == 0 ? to : from, to, count * scale, type, part.root(), comm, stream);
             case REDUCE -> nccl().reduce(from, to == 0 ? from : to, count, type, op(part), part.root(), comm, stream);
             case SEND -> nccl().send(from, count * scale, type, part.root(), comm, stream);
             case RECEIVE -> nccl().receive(to, count * scale, type, part.root(), comm, stream);
@@ -491,7 +497,8 @@ final class CommunicatorState {
         }
         ElementType type = part.type();
         long bits = type.isFloating() ? type.encode(op.scale()) : (int) op.scale();
-        // One for each rank, type and factor, kept with the communicator: a released number could be given out again while a call that uses it is in flight.
+        // One for each rank, type and factor, kept with the communicator: a released number could be given out again
+        // while a call that uses it is in flight.
         String wanted = part.rank() + "/" + type + "/" + bits;
         synchronized (scaledSums) {
             return scaledSums.computeIfAbsent(
@@ -526,10 +533,12 @@ final class CommunicatorState {
                 });
                 notifyAll();
             } else {
-                waitFor(() -> round.isFinished() || aborted != null, () -> new AcceleratorException(
-                        ErrorCode.TIMEOUT,
-                        "split",
-                        Agreement.ranks(round.missing()) + " of " + name + " did not take part"));
+                waitFor(
+                        () -> round.isFinished() || aborted != null,
+                        () -> new AcceleratorException(
+                                ErrorCode.TIMEOUT,
+                                "split",
+                                Agreement.ranks(round.missing()) + " of " + name + " did not take part"));
                 requireUsable("split");
             }
         }

@@ -53,8 +53,8 @@ final class CudaCollectives implements CollectiveDriver {
     public CudaCommunicator join(byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks) {
         if (uniqueId.length != Nccl.ID_BYTES) {
             throw AcceleratorException.invalid(
-                    "communicator", "the id has " + uniqueId.length + " bytes; one from newUniqueId has "
-                            + Nccl.ID_BYTES);
+                    "communicator",
+                    "the id has " + uniqueId.length + " bytes; one from newUniqueId has " + Nccl.ID_BYTES);
         }
         Map<Integer, CudaDevice> ranks = new TreeMap<>();
         localRanks.forEach((rank, device) -> ranks.put(rank, platform.own("communicator", device)));

@@ -2,8 +2,8 @@
 package io.weft.cuda;
 
 import io.weft.api.AcceleratorException;
-import io.weft.api.ElementType;
 import io.weft.api.CollectiveKind;
+import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
 import io.weft.spi.CollectiveDriver;
@@ -45,8 +45,8 @@ final class CudaCommunicator implements CommunicatorDriver {
         requireOpen("split");
         Map<Integer, Place> places = state.split(colors, keys);
         Map<CommunicatorState, Map<Integer, CudaDevice>> mine = new HashMap<>();
-        places.forEach((oldRank, place) -> mine.computeIfAbsent(place.state(), ignored -> new TreeMap<>())
-                .put(place.rank(), ranks.get(oldRank)));
+        places.forEach((oldRank, place) ->
+                mine.computeIfAbsent(place.state(), ignored -> new TreeMap<>()).put(place.rank(), ranks.get(oldRank)));
         Map<CommunicatorState, CudaCommunicator> made = new HashMap<>();
         mine.forEach((fresh, devices) -> {
             fresh.addMember();
@@ -54,7 +54,9 @@ final class CudaCommunicator implements CommunicatorDriver {
         });
         Map<Integer, Membership> result = new TreeMap<>();
         places.forEach((oldRank, place) -> result.put(
-                oldRank, new Membership(made.get(place.state()), place.rank(), place.state().size())));
+                oldRank,
+                new Membership(
+                        made.get(place.state()), place.rank(), place.state().size())));
         return result;
     }
 

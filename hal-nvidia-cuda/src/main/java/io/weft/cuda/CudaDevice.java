@@ -64,8 +64,7 @@ final class CudaDevice implements DeviceDriver {
         lowest = range[0];
         highest = range[1];
         transfers = runtime.createStream(false, lowest);
-        defaultStream = new CudaStream(
-                this, CudaRuntime.DEFAULT_STREAM, true, Priority.NORMAL, "");
+        defaultStream = new CudaStream(this, CudaRuntime.DEFAULT_STREAM, true, Priority.NORMAL, "");
         clock = runtime.hasTiming() ? new DeviceClock(runtime, transfers) : null;
         kernels = new Kernels(platform.libraries().driver(), properties.computeUnits());
         gemms = new GemmPlans(
@@ -328,15 +327,22 @@ final class CudaDevice implements DeviceDriver {
     @Override
     public void write(DeviceMemory destination, long offset, MemorySegment source) {
         requireMapped(destination, offset, source.byteSize());
-        transfer("write", source, (host, at, bytes) -> runtime.copy(
-                destination.address() + offset + at, host.address(), bytes, transfers), true);
+        transfer(
+                "write",
+                source,
+                (host, at, bytes) ->
+                        runtime.copy(destination.address() + offset + at, host.address(), bytes, transfers),
+                true);
     }
 
     @Override
     public void read(MemorySegment destination, DeviceMemory source, long offset) {
         requireMapped(source, offset, destination.byteSize());
-        transfer("read", destination, (host, at, bytes) -> runtime.copy(
-                host.address(), source.address() + offset + at, bytes, transfers), false);
+        transfer(
+                "read",
+                destination,
+                (host, at, bytes) -> runtime.copy(host.address(), source.address() + offset + at, bytes, transfers),
+                false);
     }
 
     private static void requireMapped(DeviceMemory memory, long offset, long bytes) {
@@ -427,7 +433,8 @@ final class CudaDevice implements DeviceDriver {
 
     @Override
     public void synchronize() {
-        // One stream after the other, so that a failure is found at its stream, and a collective that cannot end is noticed.
+        // One stream after the other, so that a failure is found at its stream, and a collective that cannot end is
+        // noticed.
         AcceleratorException first = null;
         for (CudaStream stream : streams) {
             try {

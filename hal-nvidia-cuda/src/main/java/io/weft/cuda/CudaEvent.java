@@ -65,10 +65,14 @@ final class CudaEvent implements EventDriver {
     public void synchronize() {
         CudaStream where = stream;
         if (where != null) {
-            settle("synchronize event", where, device.platform().await(
+            settle(
                     "synchronize event",
-                    () -> device.runtime().synchronizeEvent(handle),
-                    () -> device.runtime().queryEvent(handle)));
+                    where,
+                    device.platform()
+                            .await(
+                                    "synchronize event",
+                                    () -> device.runtime().synchronizeEvent(handle),
+                                    () -> device.runtime().queryEvent(handle)));
         }
     }
 

@@ -30,8 +30,7 @@ final class CudaGraphDriver implements GraphDriver {
     }
 
     @Override
-    public CudaGraphExecutable instantiate(
-            CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
+    public CudaGraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
         List<CudaDevice> real = devices(graph, devices);
         for (int node = 0; node < graph.size(); node++) {
             try {

@@ -65,7 +65,6 @@ final class CudaGraphExecutable implements GraphExecutable {
     }
 
     private final CudaGraphDriver owner;
-    private final CudaPlatform platform;
     private final CudaRuntime runtime;
     private final GraphPlan plan;
     private final CommandGraph graph;
@@ -97,7 +96,6 @@ final class CudaGraphExecutable implements GraphExecutable {
     CudaGraphExecutable(
             CudaGraphDriver owner, CudaPlatform platform, GraphPlan plan, List<CudaDevice> devices, boolean timed) {
         this.owner = owner;
-        this.platform = platform;
         this.runtime = platform.libraries().runtime();
         this.plan = plan;
         this.graph = plan.graph();
@@ -307,8 +305,7 @@ final class CudaGraphExecutable implements GraphExecutable {
             device.makeCurrent();
             GemmPlan gemmPlan = device.gemms().plan(gemm);
             if (gemmPlan.isNative()) {
-                lanes[plan.laneOf(node)].workspace(
-                        io.weft.cuda.ffi.CublasLt.workspaceBytes(gemmPlan.chosen()));
+                lanes[plan.laneOf(node)].workspace(io.weft.cuda.ffi.CublasLt.workspaceBytes(gemmPlan.chosen()));
             }
         } else if (command instanceof Command.Collective part) {
             collectives.get().overDevices(rankDevices(part));

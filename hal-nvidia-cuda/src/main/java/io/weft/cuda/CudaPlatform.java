@@ -53,7 +53,8 @@ final class CudaPlatform implements PlatformDriver {
         List<CudaDevice> opened = new ArrayList<>();
         try {
             for (int i = 0; i < ordinals.size(); i++) {
-                opened.add(new CudaDevice(this, ordinals.get(i), machine.devices().get(i)));
+                opened.add(
+                        new CudaDevice(this, ordinals.get(i), machine.devices().get(i)));
             }
             this.devices = List.copyOf(opened);
             devices.forEach(device -> device.join(devices));
@@ -62,8 +63,8 @@ final class CudaPlatform implements PlatformDriver {
             throw refused;
         }
         this.topology = machine.topology();
-        this.properties = new PlatformProperties(
-                machine.name(), "NVIDIA", Figures.MEASURED, versions(machine.driverVersion()));
+        this.properties =
+                new PlatformProperties(machine.name(), "NVIDIA", Figures.MEASURED, versions(machine.driverVersion()));
         this.capabilities = findCapabilities();
     }
 
@@ -118,9 +119,8 @@ final class CudaPlatform implements PlatformDriver {
                     null,
                     null);
         }
-        List<Integer> ordinals = options.devices().isEmpty()
-                ? IntStream.range(0, count).boxed().toList()
-                : options.devices();
+        List<Integer> ordinals =
+                options.devices().isEmpty() ? IntStream.range(0, count).boxed().toList() : options.devices();
         for (int ordinal : ordinals) {
             if (ordinal >= count) {
                 throw new AcceleratorException(
@@ -194,7 +194,9 @@ final class CudaPlatform implements PlatformDriver {
         }
         if (libraries.nccl().isPresent()) {
             found.add(Capability.COLLECTIVES);
-            extensions.put(CollectiveDriver.class, new CudaCollectives(this, libraries.nccl().get()));
+            extensions.put(
+                    CollectiveDriver.class,
+                    new CudaCollectives(this, libraries.nccl().get()));
         }
         if (libraries.driver().hasVirtualMemory()) {
             found.add(Capability.VIRTUAL_MEMORY);

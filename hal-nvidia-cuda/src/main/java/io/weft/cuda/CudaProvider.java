@@ -72,7 +72,8 @@ public final class CudaProvider implements AcceleratorProvider {
                     ErrorCode.NOT_FOUND,
                     "open " + uri,
                     "there is no target '" + target + "'; known are "
-                            + String.join(", ", TARGETS.stream().map(Target::name).toList()));
+                            + String.join(
+                                    ", ", TARGETS.stream().map(Target::name).toList()));
         }
         return MachinePlatform.open(uri, MachineReader.read(target + ".yaml", document(target)));
     }

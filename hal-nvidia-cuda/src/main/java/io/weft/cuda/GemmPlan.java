@@ -48,7 +48,7 @@ final class GemmPlan {
         this.library = library;
         this.handle = handle;
         this.swapped = shape.layoutC() == MatrixLayout.ROW_MAJOR;
-        this.arena = Arena.ofShared();
+        this.arena = Arena.ofAuto(); // lives as long as the plan
         boolean integer = shape.operandType() == ElementType.INT8;
         int operand = Types.cuda(shape.operandType());
         int result = Types.cuda(shape.resultType());
@@ -182,6 +182,5 @@ final class GemmPlan {
             library.destroyLayout(layoutFirst);
             library.destroyDescription(description);
         }
-        arena.close();
     }
 }

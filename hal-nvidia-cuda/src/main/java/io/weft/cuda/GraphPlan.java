@@ -39,7 +39,9 @@ final class GraphPlan {
         waits = waits();
         collectives = collectives();
         closesCollective = new boolean[size];
-        collectives.values().forEach(nodes -> closesCollective[Arrays.stream(nodes).max().getAsInt()] = true);
+        collectives
+                .values()
+                .forEach(nodes -> closesCollective[Arrays.stream(nodes).max().getAsInt()] = true);
         requireOrder();
     }
 
@@ -132,8 +134,9 @@ final class GraphPlan {
         }
         Map<Integer, int[]> result = new LinkedHashMap<>();
         byKey.forEach((key, nodes) -> {
-            List<Command.Collective> parts =
-                    nodes.stream().map(node -> (Command.Collective) graph.command(node)).toList();
+            List<Command.Collective> parts = nodes.stream()
+                    .map(node -> (Command.Collective) graph.command(node))
+                    .toList();
             Command.Collective first = parts.getFirst();
             String name = "the collective with key " + key;
             if (first.kind().pointToPoint()) {

@@ -125,8 +125,7 @@ record Machine(String name, String driverVersion, List<DeviceProperties> devices
 
     /** 8-bit floats came with compute capability 8.9. */
     private static Set<ElementType> gemmTypes(int major, int minor) {
-        Set<ElementType> types =
-                EnumSet.of(ElementType.FP32, ElementType.FP16, ElementType.BF16, ElementType.INT8);
+        Set<ElementType> types = EnumSet.of(ElementType.FP32, ElementType.FP16, ElementType.BF16, ElementType.INT8);
         if (major * 10 + minor >= 89) {
             types.add(ElementType.FP8_E4M3);
             types.add(ElementType.FP8_E5M2);
@@ -164,7 +163,9 @@ record Machine(String name, String driverVersion, List<DeviceProperties> devices
         }
         Path file = Path.of("/sys/bus/pci/devices", bus.isEmpty() ? "none" : bus, "numa_node");
         try {
-            return Files.isReadable(file) ? Integer.parseInt(Files.readString(file).strip()) : -1;
+            return Files.isReadable(file)
+                    ? Integer.parseInt(Files.readString(file).strip())
+                    : -1;
         } catch (IOException | NumberFormatException unknown) {
             return -1;
         }
@@ -206,12 +207,19 @@ record Machine(String name, String driverVersion, List<DeviceProperties> devices
             int level = nvml.commonAncestor(source, target);
             if (level >= 40) {
                 return new Link(
-                        from, to, LinkKind.HOST, "PCIe and host", PCIE_BANDWIDTH, PCIE_LATENCY_NANOS, 2, 1, true,
+                        from,
+                        to,
+                        LinkKind.HOST,
+                        "PCIe and host",
+                        PCIE_BANDWIDTH,
+                        PCIE_LATENCY_NANOS,
+                        2,
+                        1,
+                        true,
                         addressable);
             }
         }
-        return new Link(
-                from, to, LinkKind.PCIE, "PCIe", PCIE_BANDWIDTH, PCIE_LATENCY_NANOS, 1, 1, true, addressable);
+        return new Link(from, to, LinkKind.PCIE, "PCIe", PCIE_BANDWIDTH, PCIE_LATENCY_NANOS, 1, 1, true, addressable);
     }
 
     private static Link nvlink(int from, int to, LinkKind kind, int count, double perLink, boolean addressable) {

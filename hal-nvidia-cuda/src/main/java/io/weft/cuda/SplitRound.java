@@ -57,8 +57,9 @@ final class SplitRound {
                 groups.computeIfAbsent(color, ignored -> new ArrayList<>()).add(rank);
             }
         });
-        groups.values().forEach(ranks -> ranks.sort(Comparator.comparing((Integer rank) -> keys.get(rank))
-                .thenComparing(Comparator.naturalOrder())));
+        groups.values()
+                .forEach(ranks -> ranks.sort(Comparator.comparing((Integer rank) -> keys.get(rank))
+                        .thenComparing(Comparator.naturalOrder())));
         made = maker.apply(groups);
     }
 
@@ -68,7 +69,10 @@ final class SplitRound {
         for (int rank : ranks) {
             int color = colors.get(rank);
             if (color >= 0) {
-                places.put(rank, new CudaCommunicator.Place(made.get(color), groups.get(color).indexOf(rank)));
+                places.put(
+                        rank,
+                        new CudaCommunicator.Place(
+                                made.get(color), groups.get(color).indexOf(rank)));
             }
         }
         return places;

@@ -88,9 +88,7 @@ class AbsenceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "WITHOUT_GRAPHS, DEVICE_GRAPHS", "WITHOUT_NCCL, COLLECTIVES", "WITHOUT_VMM, VIRTUAL_MEMORY"
-    })
+    @CsvSource({"WITHOUT_GRAPHS, DEVICE_GRAPHS", "WITHOUT_NCCL, COLLECTIVES", "WITHOUT_VMM, VIRTUAL_MEMORY"})
     void aMissingFunctionIsAMissingCapability(String define, Capability missing) {
         try (Platform platform = StandIn.with(define).open()) {
             assertFalse(platform.has(missing));
@@ -109,7 +107,10 @@ class AbsenceTest {
                 Buffer c = platform.device(0).allocate(256);
                 Stream stream = platform.device(0).createStream()) {
             a.write(ElementType.FP32, 1, 2, 3, 4);
-            stream.gemm(c.matrix(2, 2, ElementType.FP32), a.matrix(2, 2, ElementType.FP32), a.matrix(2, 2, ElementType.FP32));
+            stream.gemm(
+                    c.matrix(2, 2, ElementType.FP32),
+                    a.matrix(2, 2, ElementType.FP32),
+                    a.matrix(2, 2, ElementType.FP32));
             stream.synchronize();
             assertEquals(22, c.read(ElementType.FP32, 4)[3]);
             assertEquals(1, standIn.get("reference-gemms"));

@@ -26,8 +26,8 @@ import java.util.stream.Stream;
  * The stand-in for the vendor's libraries: compiled here, in a folder of its own for each variant, under the five names that the plugin looks for. Tests that need it are skipped, saying so, where there is no C compiler.
  */
 final class StandIn {
-    private static final List<String> NAMES = List.of(
-            "libcudart.so.13", "libcuda.so.1", "libcublasLt.so.13", "libnccl.so.2", "libnvidia-ml.so.1");
+    private static final List<String> NAMES =
+            List.of("libcudart.so.13", "libcuda.so.1", "libcublasLt.so.13", "libnccl.so.2", "libnvidia-ml.so.1");
 
     private static final Map<String, StandIn> BUILT = new ConcurrentHashMap<>();
 
@@ -44,8 +44,7 @@ final class StandIn {
                 symbols.findOrThrow("standin_set"),
                 FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
         get = linker.downcallHandle(
-                symbols.findOrThrow("standin_get"),
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+                symbols.findOrThrow("standin_get"), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
     }
 
     /** The stand-in; defines such as {@code WITHOUT_NCCL} leave parts out. */
@@ -57,8 +56,8 @@ final class StandIn {
         Path module = Path.of("").toAbsolutePath();
         Path core = module.resolveSibling("native-stand-in");
         try {
-            Path folder = Files.createDirectories(
-                    module.resolve("target/stand-in").resolve(key.isEmpty() ? "whole" : key));
+            Path folder =
+                    Files.createDirectories(module.resolve("target/stand-in").resolve(key.isEmpty() ? "whole" : key));
             Path library = folder.resolve("libstandin.so");
             List<String> command = new ArrayList<>(List.of(
                     compiler(),

@@ -131,8 +131,13 @@ class StandInTest {
 
     @ParameterizedTest
     @CsvSource({
-        "BF16, BF16, false, false", "BF16, FP32, true, false", "FP16, FP16, false, true", "FP32, FP32, true, true",
-        "FP8_E4M3, BF16, false, true", "FP8_E4M3, FP32, false, false", "FP8_E5M2, FP16, false, true",
+        "BF16, BF16, false, false",
+        "BF16, FP32, true, false",
+        "FP16, FP16, false, true",
+        "FP32, FP32, true, true",
+        "FP8_E4M3, BF16, false, true",
+        "FP8_E4M3, FP32, false, false",
+        "FP8_E5M2, FP16, false, true",
         "FP8_E4M3, FP8_E4M3, false, true"
     })
     void productsAreThoseOfAPlainLoop(ElementType in, ElementType out, boolean transposeA, boolean transposeB) {

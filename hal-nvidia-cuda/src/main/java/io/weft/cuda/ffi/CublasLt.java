@@ -184,18 +184,9 @@ public final class CublasLt {
             }
             out.integer(0, 0);
             int code = Native.call(
-                    heuristic,
-                    handle,
-                    description,
-                    a,
-                    b,
-                    c,
-                    d,
-                    preference,
-                    wanted,
-                    results.address(),
-                    out.address());
-            if (code == 15 || code == 7) { // NOT_SUPPORTED; INVALID_VALUE for combinations that older versions do not know
+                    heuristic, handle, description, a, b, c, d, preference, wanted, results.address(), out.address());
+            if (code == 15
+                    || code == 7) { // NOT_SUPPORTED; INVALID_VALUE for combinations that older versions do not know
                 return 0;
             }
             check("choose kernel", code);

@@ -88,7 +88,8 @@ public final class CudaDriverApi {
 
     /** Functions without which no platform can be opened, by name, that are not there. */
     public List<String> missingEssentials() {
-        return List.of("cuInit", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuMemsetD8Async").stream()
+        return List.of("cuInit", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuMemsetD8Async")
+                .stream()
                 .filter(library.missing()::contains)
                 .toList();
     }
@@ -173,8 +174,7 @@ public final class CudaDriverApi {
      */
     public void launch(
             long function, int gridX, int gridY, int gridZ, int blockX, int blockY, long stream, long arguments) {
-        int code = Native.call(
-                launchKernel, function, gridX, gridY, gridZ, blockX, blockY, 1, 0, stream, arguments, 0);
+        int code = Native.call(launchKernel, function, gridX, gridY, gridZ, blockX, blockY, 1, 0, stream, arguments, 0);
         if (code != 0) {
             throw failure("launch kernel", code);
         }

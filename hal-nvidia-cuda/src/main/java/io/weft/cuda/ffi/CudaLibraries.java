@@ -39,8 +39,7 @@ public final class CudaLibraries {
     private final Nccl nccl;
     private final NativeLibrary nvml;
 
-    private CudaLibraries(
-            CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, Nccl nccl, NativeLibrary nvml) {
+    private CudaLibraries(CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, Nccl nccl, NativeLibrary nvml) {
         this.runtime = runtime;
         this.driver = driver;
         this.cublas = cublas;

@@ -512,8 +512,7 @@ public final class CudaRuntime {
         Scratch out = Scratch.mine();
         check(
                 "event time",
-                Native.call(
-                        need(eventElapsedTime, "cudaEventElapsedTime", "event time"), out.address(), start, end));
+                Native.call(need(eventElapsedTime, "cudaEventElapsedTime", "event time"), out.address(), start, end));
         return out.real(0);
     }
 
@@ -571,7 +570,8 @@ public final class CudaRuntime {
         Scratch out = Scratch.mine();
         MemorySegment memory = out.memory();
         memory.asSlice(0, 160).fill((byte) 0);
-        // cudaMemPoolProps: allocType pinned (1), handleTypes none (0), location {device (1), id}; the rest zero, 88 bytes.
+        // cudaMemPoolProps: allocType pinned (1), handleTypes none (0), location {device (1), id}; the rest zero, 88
+        // bytes.
         long properties = 64;
         memory.set(ValueLayout.JAVA_INT, properties, 1);
         memory.set(ValueLayout.JAVA_INT, properties + 8, 1);

@@ -33,8 +33,7 @@ public final class Native {
     private static final MethodHandle I11 = ints(11);
     private static final MethodHandle I16 = ints(16);
     private static final MethodHandle L0 = handle(FunctionDescriptor.of(ValueLayout.JAVA_LONG));
-    private static final MethodHandle L1 =
-            handle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    private static final MethodHandle L1 = handle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
 
     private static final MemoryLayout UNIQUE_ID =
             MemoryLayout.structLayout(MemoryLayout.sequenceLayout(128, ValueLayout.JAVA_BYTE));
@@ -161,18 +160,7 @@ public final class Native {
 
     /** Eleven arguments. */
     public static int call(
-            MemorySegment f,
-            long a,
-            long b,
-            long c,
-            long d,
-            long e,
-            long g,
-            long h,
-            long i,
-            long j,
-            long k,
-            long l) {
+            MemorySegment f, long a, long b, long c, long d, long e, long g, long h, long i, long j, long k, long l) {
         try {
             return (int) I11.invokeExact(f, a, b, c, d, e, g, h, i, j, k, l);
         } catch (Throwable impossible) {

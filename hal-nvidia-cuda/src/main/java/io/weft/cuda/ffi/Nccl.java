@@ -131,7 +131,8 @@ public final class Nccl {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocateFrom(ValueLayout.JAVA_BYTE, id);
             int code = initRankConfig == null
-                    // The stack slots that follow a structure by value are not read by the function with fewer parameters.
+                    // The stack slots that follow a structure by value are not read by the function with fewer
+                    // parameters.
                     ? Native.callWithId(initRank, out, ranks, bytes, rank, 0)
                     : Native.callWithId(initRankConfig, out, ranks, bytes, rank, 0);
             check("join rank " + rank, code);

@@ -90,9 +90,7 @@ public final class Nvml implements AutoCloseable {
     /** Whether a link is up. */
     public boolean isLinkActive(long device, int link) {
         Scratch out = Scratch.mine();
-        return linkState != null
-                && Native.call(linkState, device, link, out.address()) == 0
-                && out.integer(0) == 1;
+        return linkState != null && Native.call(linkState, device, link, out.address()) == 0 && out.integer(0) == 1;
     }
 
     /** Generation of a link, 0 when unknown. */

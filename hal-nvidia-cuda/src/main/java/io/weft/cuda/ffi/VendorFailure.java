@@ -12,8 +12,12 @@ public final class VendorFailure {
     /** A code of the CUDA runtime or driver; both number their errors alike. */
     static AcceleratorException cuda(String library, String operation, int code, String name, String text) {
         return new AcceleratorException(
-                neutral(code), operation, text.isEmpty() ? "the call failed" : text, advice(code),
-                new VendorError(library, code, name), null);
+                neutral(code),
+                operation,
+                text.isEmpty() ? "the call failed" : text,
+                advice(code),
+                new VendorError(library, code, name),
+                null);
     }
 
     /** The neutral kind of a CUDA error. Numbers: driver_types.h, enum cudaError, and cuda.h, enum cudaError_enum. */

@@ -72,7 +72,8 @@ public final class RunService {
         progress.begin("running", choice.schedules().size() + 1);
         try (Communicator communicator =
                         Communicator.over(platform, platform.devices().subList(0, problem.ranks()));
-                OverlapEngine engine = OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED)) {
+                OverlapEngine engine =
+                        OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED)) {
             return request.verify()
                     ? checked(platform, request, engine, choice, progress)
                     : plain(platform, request, engine, choice, progress);
