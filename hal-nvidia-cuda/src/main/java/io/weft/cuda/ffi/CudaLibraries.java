@@ -75,26 +75,28 @@ public final class CudaLibraries {
         List<String> refusals = new ArrayList<>();
         Set<Path> folders = new LinkedHashSet<>(first);
         folders.addAll(usualFolders());
-        List<Path> all = List.copyOf(folders);
+        List<Path> before = List.copyOf(folders);
+        List<Path> after = pythonFolders();
         // Before any library of the vendor is loaded, as they read the environment when they start.
         keepMulticastOff();
-        NativeLibrary runtimeLibrary = NativeLibrary.open(CudaRuntime.NAMES, all, refusals)
+        NativeLibrary runtimeLibrary = NativeLibrary.open(CudaRuntime.NAMES, before, after, refusals)
                 .orElseThrow(() -> absent("the CUDA runtime", CudaRuntime.NAMES, refusals));
-        NativeLibrary driverLibrary = NativeLibrary.open(CudaDriverApi.NAMES, all, refusals)
+        NativeLibrary driverLibrary = NativeLibrary.open(CudaDriverApi.NAMES, before, after, refusals)
                 .orElseThrow(() -> absent("the NVIDIA driver's library", CudaDriverApi.NAMES, refusals));
         CudaRuntime runtime = new CudaRuntime(runtimeLibrary);
         CudaDriverApi driver = new CudaDriverApi(driverLibrary);
         requireAll(runtimeLibrary, runtime.missingEssentials());
         requireAll(driverLibrary, driver.missingEssentials());
-        CublasLt cublas = NativeLibrary.open(CublasLt.NAMES, all, refusals)
+        CublasLt cublas = NativeLibrary.open(CublasLt.NAMES, before, after, refusals)
                 .map(CublasLt::new)
                 .filter(CublasLt::isComplete)
                 .orElse(null);
-        Nccl nccl = NativeLibrary.open(Nccl.NAMES, all, refusals)
+        Nccl nccl = NativeLibrary.open(Nccl.NAMES, before, after, refusals)
                 .map(Nccl::new)
                 .filter(Nccl::isComplete)
                 .orElse(null);
-        NativeLibrary nvml = NativeLibrary.open(Nvml.NAMES, all, refusals).orElse(null);
+        NativeLibrary nvml =
+                NativeLibrary.open(Nvml.NAMES, before, after, refusals).orElse(null);
         return new CudaLibraries(runtime, driver, cublas, nccl, nvml);
     }
 
@@ -140,6 +142,13 @@ public final class CudaLibraries {
             folders.add(Path.of(root, "lib64"));
             folders.add(Path.of(root, "lib"));
         }
+        return folders;
+    }
+
+    /** Where Python's package installer puts the vendor's libraries, for the Python that the user has chosen. */
+    private static List<Path> pythonFolders() {
+        List<Path> folders = new ArrayList<>();
+        Map<String, String> environment = System.getenv();
         List<Path> environments = new ArrayList<>();
         for (String name : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
             environments.addAll(NativeLibrary.folders(environment.getOrDefault(name, "")));

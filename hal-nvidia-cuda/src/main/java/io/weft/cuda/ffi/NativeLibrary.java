@@ -28,15 +28,33 @@ public final class NativeLibrary {
     }
 
     /**
-     * Opens the first that can be opened: every name in every folder, then every name by the system's own search.
+     * Opens the first that can be opened: every name in every folder, then every name by the system's own search, then in more folders.
      *
      * @param names file names, the preferred first
-     * @param folders where to look before the system's own search
+     * @param before where to look before the system's own search
+     * @param after where to look when all else has failed
      * @param refusals is told why what was found could not be opened
      * @return empty if there is none
      */
     @SuppressWarnings("restricted")
-    public static Optional<NativeLibrary> open(List<String> names, List<Path> folders, List<String> refusals) {
+    public static Optional<NativeLibrary> open(
+            List<String> names, List<Path> before, List<Path> after, List<String> refusals) {
+        Optional<NativeLibrary> found = in(before, names, refusals);
+        if (found.isPresent()) {
+            return found;
+        }
+        for (String name : names) {
+            try {
+                return Optional.of(new NativeLibrary(name, SymbolLookup.libraryLookup(name, Arena.global())));
+            } catch (IllegalArgumentException absent) {
+                // The next name.
+            }
+        }
+        return in(after, names, refusals);
+    }
+
+    @SuppressWarnings("restricted")
+    private static Optional<NativeLibrary> in(List<Path> folders, List<String> names, List<String> refusals) {
         for (Path folder : folders) {
             for (String name : names) {
                 Path file = folder.resolve(name);
@@ -48,13 +66,6 @@ public final class NativeLibrary {
                         refusals.add(file + " cannot be loaded");
                     }
                 }
-            }
-        }
-        for (String name : names) {
-            try {
-                return Optional.of(new NativeLibrary(name, SymbolLookup.libraryLookup(name, Arena.global())));
-            } catch (IllegalArgumentException absent) {
-                // The next name.
             }
         }
         return Optional.empty();
