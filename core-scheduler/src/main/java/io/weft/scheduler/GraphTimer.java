@@ -124,7 +124,7 @@ public final class GraphTimer implements AutoCloseable {
                         : Optional.empty();
         List<Device> used = devices.subList(0, graph.deviceCount());
         GraphRunner runner = driver.isPresent()
-                ? new DeviceGraphRunner(driver.get(), graph, used)
+                ? new DeviceGraphRunner(driver.get(), graph, used, false)
                 : new StreamRunner(graph, used, lanes, Optional.of(communicator), false);
         return new Timed(graph, runner, driver.isPresent());
     }
