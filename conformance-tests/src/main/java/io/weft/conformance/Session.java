@@ -3,6 +3,7 @@ package io.weft.conformance;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Capability;
+import io.weft.api.Device;
 import io.weft.api.Platform;
 import io.weft.conformance.bench.Bench;
 import io.weft.conformance.bench.Leftovers;
@@ -195,6 +196,9 @@ final class Session implements AutoCloseable {
                 failure = thrown;
             }
             Leftovers leftovers = bench.close(free);
+            if (failure != null) {
+                settle(platform);
+            }
             return new ProofThread.Ended(failure, leftovers);
         });
         long nanos = System.nanoTime() - begin;
@@ -202,6 +206,17 @@ final class Session implements AutoCloseable {
             case ProofThread.Hung hung -> hung(rule, proof, bench, hung, nanos);
             case ProofThread.Ended ended -> ended(rule, proof, bench, ended, nanos);
         };
+    }
+
+    /** Lets a platform tell of what a broken proof began and did not see to its end, so that the next proof is not told. */
+    private static void settle(Platform platform) {
+        for (Device device : platform.devices()) {
+            try {
+                device.synchronize();
+            } catch (RuntimeException told) {
+                // The proof is broken already.
+            }
+        }
     }
 
     private Verdict ended(Rule rule, Proof proof, Bench bench, ProofThread.Ended ended, long nanos) {

@@ -28,9 +28,6 @@ import org.junit.jupiter.api.TestFactory;
  * start of their rule's id.
  */
 class MutantsTest {
-    /** Waits that cannot end are refused soon; a hang is one after a second and a half. */
-    static final String URI = "sim:mesh-8?stall-timeout-ms=20";
-
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final int SAMPLE = 12;
     private static final long SEED = 1;
@@ -51,7 +48,7 @@ class MutantsTest {
 
     private static void isCaught(Mutant mutant) {
         Subject subject = Subject.of(
-                new MutantProvider(new SimProvider(), mutant.mutation().get()), URI, List.of());
+                new MutantProvider(new SimProvider(), mutant.mutation().get()), mutant.uri(), List.of());
         RunOptions options = RunOptions.defaults()
                 .withSeed(SEED)
                 .withPatience(PATIENCE)

@@ -3,6 +3,7 @@ package io.weft.conformance;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.weft.conformance.mutants.Mutant;
 import io.weft.sim.provider.SimProvider;
 import io.weft.spi.DriverDecorator;
 import io.weft.spi.decorator.LeakDecorator;
@@ -17,7 +18,7 @@ class SimConformsTest {
     private static final RunOptions OPTIONS = RunOptions.defaults().withFigures(false);
 
     private static void conforms(RunOptions options, DriverDecorator... decorators) {
-        Subject subject = Subject.of(new SimProvider(), MutantsTest.URI, List.of(decorators));
+        Subject subject = Subject.of(new SimProvider(), Mutant.MESH, List.of(decorators));
         Report report = Conformance.run(subject, options);
         assertTrue(
                 report.isGood(),

@@ -511,7 +511,7 @@ public final class Bench {
         List<Held> order = new ArrayList<>(held.reversed());
         order.sort(Comparator.comparing(Held::kind));
         for (Held one : order) {
-            if (one.kind() == Kind.EVENT) {
+            if (one.kind().compareTo(Kind.EVENT) >= 0) {
                 break;
             }
             close(one, leftovers);
