@@ -60,7 +60,8 @@ final class Session implements AutoCloseable {
     private Set<Rule> select() {
         Set<Rule> rules = new LinkedHashSet<>();
         if (!options.rules().isEmpty()) {
-            options.rules().forEach(id -> rules.add(catalogue.rule(id)));
+            List<String> ids = options.rules();
+            catalogue.rules().stream().filter(rule -> ids.contains(rule.id())).forEach(rules::add);
             return rules;
         }
         for (Rule rule : catalogue.rules()) {

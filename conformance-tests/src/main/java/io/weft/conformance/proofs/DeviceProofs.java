@@ -240,7 +240,7 @@ final class DeviceProofs {
     void accessWhereThereIsNoneIsRefused(Bench bench) {
         for (DeviceDriver device : bench.driver().devices()) {
             for (DeviceDriver peer : bench.driver().devices()) {
-                if (device != peer && !device.canAccess(peer)) {
+                if (!device.equals(peer) && !device.canAccess(peer)) {
                     bench.refuses(
                             "access where there is none", () -> device.enablePeerAccess(peer), ErrorCode.PEER_ACCESS);
                     return;
@@ -253,7 +253,7 @@ final class DeviceProofs {
     private static List<DeviceDriver> accessible(Bench bench) {
         for (DeviceDriver device : bench.driver().devices()) {
             for (DeviceDriver peer : bench.driver().devices()) {
-                if (device != peer && device.canAccess(peer) && peer.canAccess(device)) {
+                if (!device.equals(peer) && device.canAccess(peer) && peer.canAccess(device)) {
                     return List.of(device, peer);
                 }
             }

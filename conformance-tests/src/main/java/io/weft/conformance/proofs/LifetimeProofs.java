@@ -238,7 +238,7 @@ final class LifetimeProofs {
                     before.contains(thread)
                             || thread.isDaemon()
                             || !thread.isAlive()
-                            || thread.getThreadGroup() != Thread.currentThread().getThreadGroup(),
+                            || !Thread.currentThread().getThreadGroup().equals(thread.getThreadGroup()),
                     "no thread left that is no daemon",
                     "there is '" + thread.getName() + "'");
         }

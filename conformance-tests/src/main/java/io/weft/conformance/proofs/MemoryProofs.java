@@ -223,7 +223,7 @@ final class MemoryProofs {
         long before = device.memoryInfo().freeBytes();
         List<Buffer> buffers = new ArrayList<>();
         for (int i = 0; i < 24; i++) {
-            buffers.add(bench.raw(device, MemoryKind.DEVICE, 1000 * (i + 1)));
+            buffers.add(bench.raw(device, MemoryKind.DEVICE, 1000L * (i + 1)));
         }
         while (!buffers.isEmpty()) {
             buffers.remove(bench.random().nextInt(buffers.size())).close();

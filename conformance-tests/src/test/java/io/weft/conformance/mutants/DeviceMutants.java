@@ -97,7 +97,7 @@ final class DeviceMutants {
             Mutant.of("DEV-016", "a device is its own peer", () -> new Mutation() {
                 @Override
                 boolean canAccess(DeviceDriver device, DeviceDriver peer) {
-                    return device == peer || device.canAccess(peer);
+                    return device.equals(peer) || device.canAccess(peer);
                 }
             }),
             Mutant.of("DEV-017", "enabling access enables both directions", () -> new Mutation() {

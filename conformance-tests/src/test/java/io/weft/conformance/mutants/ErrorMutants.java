@@ -15,8 +15,8 @@ import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
 import io.weft.spi.FaultDriver;
 import io.weft.spi.StreamDriver;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,7 +47,7 @@ final class ErrorMutants {
         }
 
         final boolean anyFailedOn(DeviceDriver device) {
-            return failed.stream().anyMatch(stream -> stream.device() == device);
+            return failed.stream().anyMatch(stream -> stream.device().equals(device));
         }
     }
 
@@ -130,7 +130,7 @@ final class ErrorMutants {
                 }
             }),
             Mutant.of("ERR-008", "a failure stops every stream of the device that is there", () -> new Failures() {
-                private final Map<StreamDriver, Boolean> seen = new IdentityHashMap<>();
+                private final Map<StreamDriver, Boolean> seen = new HashMap<>();
 
                 @Override
                 StreamDriver createStream(DeviceDriver device, StreamOptions options) {
@@ -261,26 +261,32 @@ final class ErrorMutants {
             }),
             Mutant.of("ERR-018", "a device tells of a failure for ever", () -> new Failures() {
                 private final Set<DeviceDriver> broken = new HashSet<>();
-                private int told;
 
                 @Override
                 void close(StreamDriver stream) {
                     if (failed.contains(stream)) {
                         broken.add(stream.device());
-                        told = 0;
                     }
                     super.close(stream);
                 }
 
                 @Override
+                DeviceMemory allocate(DeviceDriver device, MemoryKind kind, long bytes) {
+                    broken.remove(device);
+                    return device.allocate(kind, bytes);
+                }
+
+                @Override
+                StreamDriver createStream(DeviceDriver device, StreamOptions options) {
+                    broken.remove(device);
+                    return device.createStream(options);
+                }
+
+                @Override
                 void synchronize(DeviceDriver device) {
                     device.synchronize();
-                    if (broken.contains(device)) {
-                        told++;
-                        if (told == 1) {
-                            broken.clear();
-                            throw Refusal.of(ErrorCode.VENDOR, "the last error was: command failed");
-                        }
+                    if (broken.remove(device)) {
+                        throw Refusal.of(ErrorCode.VENDOR, "the last error was: command failed");
                     }
                 }
             }),
@@ -299,7 +305,7 @@ final class ErrorMutants {
 
                 @Override
                 void close(StreamDriver stream) {
-                    last = of == stream ? null : last;
+                    last = stream.equals(of) ? null : last;
                     super.close(stream);
                 }
 
@@ -308,7 +314,7 @@ final class ErrorMutants {
                     try {
                         super.synchronize(stream);
                     } catch (AcceleratorException failure) {
-                        if (last != null && of != stream) {
+                        if (last != null && !stream.equals(of)) {
                             of.enqueue(last);
                             last = null;
                         }

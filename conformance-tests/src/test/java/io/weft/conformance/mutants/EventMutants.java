@@ -9,8 +9,8 @@ import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
 import io.weft.spi.StreamDriver;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,7 +19,7 @@ import java.util.Set;
 final class EventMutants {
     /** Knows on which stream an event was recorded last. */
     private static class Recorded extends Mutation {
-        final Map<EventDriver, StreamDriver> last = new IdentityHashMap<>();
+        final Map<EventDriver, StreamDriver> last = new HashMap<>();
 
         @Override
         void record(StreamDriver stream, EventDriver event) {
@@ -81,7 +81,7 @@ final class EventMutants {
                 }
             }),
             Mutant.of("EVT-007", "a wait looks at the event when it runs", () -> new Mutation() {
-                private final Map<EventDriver, StreamDriver> waiters = new IdentityHashMap<>();
+                private final Map<EventDriver, StreamDriver> waiters = new HashMap<>();
 
                 @Override
                 void waitFor(StreamDriver stream, EventDriver event) {
@@ -91,7 +91,7 @@ final class EventMutants {
 
                 @Override
                 Enqueue enqueue(StreamDriver stream, Command command) {
-                    waiters.values().removeIf(waiter -> waiter == stream);
+                    waiters.values().removeIf(waiter -> waiter.equals(stream));
                     return stream.enqueue(command);
                 }
 
@@ -99,14 +99,14 @@ final class EventMutants {
                 void record(StreamDriver stream, EventDriver event) {
                     stream.record(event);
                     StreamDriver waiter = waiters.remove(event);
-                    if (waiter != null && waiter != stream) {
+                    if (waiter != null && !waiter.equals(stream)) {
                         waiter.waitFor(event);
                     }
                 }
 
                 @Override
                 void close(StreamDriver stream) {
-                    waiters.values().removeIf(waiter -> waiter == stream);
+                    waiters.values().removeIf(waiter -> waiter.equals(stream));
                     stream.close();
                 }
             }),
@@ -129,7 +129,7 @@ final class EventMutants {
                 }
             }),
             Mutant.of("EVT-011", "a time stamp is taken when it is asked for", () -> new Mutation() {
-                private final Map<EventDriver, Integer> asked = new IdentityHashMap<>();
+                private final Map<EventDriver, Integer> asked = new HashMap<>();
 
                 @Override
                 void record(StreamDriver stream, EventDriver event) {
@@ -143,7 +143,7 @@ final class EventMutants {
                 }
             }),
             Mutant.of("EVT-012", "a time stamp is kept from the first record", () -> new Mutation() {
-                private final Map<EventDriver, Double> first = new IdentityHashMap<>();
+                private final Map<EventDriver, Double> first = new HashMap<>();
 
                 @Override
                 double timestampNanos(EventDriver event) {
@@ -151,7 +151,7 @@ final class EventMutants {
                 }
             }),
             Mutant.of("EVT-013", "the third wait for an event is lost", () -> new Recorded() {
-                private final Map<EventDriver, Integer> waits = new IdentityHashMap<>();
+                private final Map<EventDriver, Integer> waits = new HashMap<>();
 
                 @Override
                 void record(StreamDriver stream, EventDriver event) {
@@ -167,7 +167,7 @@ final class EventMutants {
                 }
             }),
             Mutant.of("EVT-014", "an event is worn out after sixty records", () -> new Recorded() {
-                private final Map<EventDriver, Integer> records = new IdentityHashMap<>();
+                private final Map<EventDriver, Integer> records = new HashMap<>();
 
                 @Override
                 void record(StreamDriver stream, EventDriver event) {
@@ -212,7 +212,7 @@ final class EventMutants {
 
                 @Override
                 void close(EventDriver event) {
-                    pending.removeIf(wait -> wait.event() == event);
+                    pending.removeIf(wait -> wait.event().equals(event));
                     event.close();
                 }
             }),
@@ -243,7 +243,7 @@ final class EventMutants {
 
                 @Override
                 void close(StreamDriver stream) {
-                    last.values().removeIf(first -> first == stream);
+                    last.values().removeIf(first -> stream.equals(first));
                     stream.close();
                 }
             }),
@@ -261,7 +261,7 @@ final class EventMutants {
 
                 @Override
                 void waitFor(StreamDriver stream, EventDriver event) {
-                    if (!timed.contains(event) || event.device() != stream.device()) {
+                    if (!timed.contains(event) || !event.device().equals(stream.device())) {
                         stream.waitFor(event);
                     }
                 }
@@ -279,7 +279,7 @@ final class EventMutants {
 
                 @Override
                 void record(StreamDriver stream, EventDriver event) {
-                    if (last.remove(null) == stream) {
+                    if (stream.equals(last.remove(null))) {
                         stuck.add(event);
                     }
                     super.record(stream, event);

@@ -18,8 +18,8 @@ import io.weft.spi.GraphExecutable;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.StreamDriver;
 import io.weft.spi.SymmetricMemoryDriver;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -52,7 +52,7 @@ final class LifetimeMutants {
                 }
             }),
             Mutant.of("LIF-002", "closing an event fails when its stream is gone", () -> new Mutation() {
-                private final Map<EventDriver, StreamDriver> last = new IdentityHashMap<>();
+                private final Map<EventDriver, StreamDriver> last = new HashMap<>();
                 private final Set<DeviceDriver> gone = new HashSet<>();
 
                 @Override
@@ -64,7 +64,7 @@ final class LifetimeMutants {
                 @Override
                 void close(StreamDriver stream) {
                     stream.close();
-                    last.replaceAll((event, recorded) -> recorded == stream ? null : recorded);
+                    last.replaceAll((event, recorded) -> stream.equals(recorded) ? null : recorded);
                 }
 
                 @Override
@@ -135,7 +135,7 @@ final class LifetimeMutants {
                 }
             }),
             Mutant.of("LIF-009", "an event forgets its record when its stream is closed", () -> new Mutation() {
-                private final Map<EventDriver, StreamDriver> last = new IdentityHashMap<>();
+                private final Map<EventDriver, StreamDriver> last = new HashMap<>();
                 private final Set<EventDriver> orphans = new HashSet<>();
                 private boolean drops;
 
@@ -155,7 +155,7 @@ final class LifetimeMutants {
                 @Override
                 void close(StreamDriver stream) {
                     last.forEach((event, recorded) -> {
-                        if (recorded == stream) {
+                        if (stream.equals(recorded)) {
                             orphans.add(event);
                         }
                     });
@@ -230,7 +230,7 @@ final class LifetimeMutants {
                 }
             }),
             Mutant.of("LIF-012", "memory of a closed platform stays taken", () -> new Mutation() {
-                private final Map<DeviceDriver, Long> taken = new IdentityHashMap<>();
+                private final Map<DeviceDriver, Long> taken = new HashMap<>();
                 private long lost;
                 private DeviceDriver first;
 
@@ -267,7 +267,7 @@ final class LifetimeMutants {
                 @Override
                 MemoryInfo memoryInfo(DeviceDriver device) {
                     MemoryInfo now = device.memoryInfo();
-                    boolean own = first != null && device.properties().ordinal() == 0 && device != first;
+                    boolean own = first != null && device.properties().ordinal() == 0 && !device.equals(first);
                     return new MemoryInfo(now.totalBytes(), now.freeBytes() - (own ? lost : 0));
                 }
             }),
@@ -306,6 +306,7 @@ final class LifetimeMutants {
                 PlatformDriver open(AcceleratorProvider provider, PlatformUri uri) {
                     opens++;
                     if (opens > 10) {
+                        opens = 0;
                         throw Refusal.of(ErrorCode.VENDOR, "the library was initialized before");
                     }
                     return provider.open(uri);
@@ -328,7 +329,7 @@ final class LifetimeMutants {
 
                 @Override
                 Enqueue enqueue(StreamDriver stream, Command command) {
-                    if (Refusal.isFill(command, 0x72) && dropping == stream.device()) {
+                    if (Refusal.isFill(command, 0x72) && stream.device().equals(dropping)) {
                         dropping = null;
                         return Enqueue.ACCEPTED;
                     }

@@ -15,7 +15,7 @@ import io.weft.spi.StreamDriver;
 import io.weft.spi.VirtualMemoryDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -102,7 +102,7 @@ final class MemoryMutants {
 
                 @Override
                 void free(DeviceDriver device, DeviceMemory memory) {
-                    if (memory == first) {
+                    if (memory.equals(first)) {
                         first = null;
                     }
                     device.free(memory);
@@ -143,7 +143,7 @@ final class MemoryMutants {
                 }
             }),
             Mutant.of("MEM-011", "allocations of 16 MiB and more are not booked", () -> new Books() {
-                private final Map<DeviceMemory, Long> large = new IdentityHashMap<>();
+                private final Map<DeviceMemory, Long> large = new HashMap<>();
 
                 @Override
                 DeviceMemory allocate(DeviceDriver device, MemoryKind kind, long bytes) {
@@ -184,7 +184,7 @@ final class MemoryMutants {
 
                 @Override
                 void free(DeviceDriver device, DeviceMemory memory) {
-                    first = memory == first ? null : first;
+                    first = memory.equals(first) ? null : first;
                     device.free(memory);
                 }
             }),
@@ -327,7 +327,7 @@ final class MemoryMutants {
                 }
             }),
             Mutant.of("MEM-024", "commands see a host write only after the next host read", () -> new Mutation() {
-                private final Map<DeviceMemory, byte[]> unseen = new IdentityHashMap<>();
+                private final Map<DeviceMemory, byte[]> unseen = new HashMap<>();
                 private long at;
 
                 @Override
@@ -343,7 +343,7 @@ final class MemoryMutants {
                 @Override
                 void read(DeviceDriver device, MemorySegment destination, DeviceMemory source, long offset) {
                     unseen.forEach((memory, late) -> {
-                        if (late.length > 0 && memory.device() == device) {
+                        if (late.length > 0 && memory.device().equals(device)) {
                             device.write(memory, at, MemorySegment.ofArray(late));
                         }
                     });
@@ -358,7 +358,7 @@ final class MemoryMutants {
                 }
             }),
             Mutant.of("MEM-026", "reserving a range takes its size", () -> new Books() {
-                private final Map<DeviceMemory, Long> ranges = new IdentityHashMap<>();
+                private final Map<DeviceMemory, Long> ranges = new HashMap<>();
 
                 @Override
                 DeviceMemory reserve(VirtualMemoryDriver virtual, DeviceDriver device, long bytes) {
@@ -390,7 +390,7 @@ final class MemoryMutants {
             }),
             Mutant.of("MEM-028", "the third page that is mapped shows the data of the first", () -> new Mutation() {
                 private long pageBytes = Long.MAX_VALUE;
-                private final Map<DeviceMemory, Integer> single = new IdentityHashMap<>();
+                private final Map<DeviceMemory, Integer> single = new HashMap<>();
 
                 @Override
                 void map(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
@@ -440,7 +440,7 @@ final class MemoryMutants {
                 }
             }),
             Mutant.of("MEM-033", "freeing a range forgets what is mapped in it", () -> new Books() {
-                private final Map<DeviceMemory, Long> mapped = new IdentityHashMap<>();
+                private final Map<DeviceMemory, Long> mapped = new HashMap<>();
 
                 @Override
                 void map(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {

@@ -173,7 +173,7 @@ final class ProviderMutants {
 
                 @Override
                 Set<Capability> capabilities(PlatformDriver platform) {
-                    return platform == first
+                    return platform.equals(first)
                             ? platform.capabilities()
                             : DeviceMutants.without(platform.capabilities(), Capability.EVENT_TIMING);
                 }

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,7 +53,7 @@ final class StreamMutants {
                         of = stream;
                         return Enqueue.ACCEPTED;
                     }
-                    boolean fill = command instanceof Command.Fill && of == stream;
+                    boolean fill = command instanceof Command.Fill && stream.equals(of);
                     if (!fill) {
                         release();
                     }
@@ -98,7 +97,7 @@ final class StreamMutants {
             Mutant.of("STR-003", "a wait for an event of the same device is lost", () -> new Mutation() {
                 @Override
                 void waitFor(StreamDriver stream, EventDriver event) {
-                    if (stream.device() != event.device()) {
+                    if (!stream.device().equals(event.device())) {
                         stream.waitFor(event);
                     }
                 }
@@ -106,7 +105,7 @@ final class StreamMutants {
             Mutant.of("STR-004", "a wait for an event of another device is lost", () -> new Mutation() {
                 @Override
                 void waitFor(StreamDriver stream, EventDriver event) {
-                    if (stream.device() == event.device()) {
+                    if (stream.device().equals(event.device())) {
                         stream.waitFor(event);
                     }
                 }
@@ -154,9 +153,9 @@ final class StreamMutants {
 
                 @Override
                 Enqueue enqueue(StreamDriver stream, Command command) {
-                    if (stream == stream.device().defaultStream()) {
+                    if (stream.equals(stream.device().defaultStream())) {
                         blocking.stream()
-                                .filter(other -> other.device() == stream.device())
+                                .filter(other -> other.device().equals(stream.device()))
                                 .forEach(other -> hold(stream, other));
                     }
                     return stream.enqueue(command);
@@ -254,7 +253,7 @@ final class StreamMutants {
                 }
             }),
             Mutant.of("STR-015", "a command that is refused for a full queue runs all the same", () -> new Mutation() {
-                private final Map<StreamDriver, Integer> issued = new IdentityHashMap<>();
+                private final Map<StreamDriver, Integer> issued = new HashMap<>();
 
                 @Override
                 Enqueue enqueue(StreamDriver stream, Command command) {
@@ -263,7 +262,7 @@ final class StreamMutants {
                 }
             }),
             Mutant.of("STR-016", "the last slot of a ring of commands is lost", () -> new Mutation() {
-                private final Map<StreamDriver, Integer> issued = new IdentityHashMap<>();
+                private final Map<StreamDriver, Integer> issued = new HashMap<>();
 
                 @Override
                 Enqueue enqueue(StreamDriver stream, Command command) {
@@ -273,7 +272,7 @@ final class StreamMutants {
                 }
             }),
             Mutant.of("STR-017", "closing a stream drops its last batch", () -> new Mutation() {
-                private final Map<StreamDriver, Deque<Command>> batches = new IdentityHashMap<>();
+                private final Map<StreamDriver, Deque<Command>> batches = new HashMap<>();
 
                 private void flush(StreamDriver stream) {
                     Deque<Command> batch = batches.remove(stream);
@@ -355,7 +354,7 @@ final class StreamMutants {
                 }
             }),
             Mutant.of("STR-021", "a wait on a shared queue is lost after a while", () -> new Mutation() {
-                private final Map<StreamDriver, Integer> waits = new IdentityHashMap<>();
+                private final Map<StreamDriver, Integer> waits = new HashMap<>();
 
                 @Override
                 void waitFor(StreamDriver stream, EventDriver event) {
@@ -389,7 +388,7 @@ final class StreamMutants {
                 @Override
                 Enqueue enqueue(StreamDriver stream, Command command) {
                     if (command instanceof Command.Copy copy
-                            && stream == stream.device().defaultStream()
+                            && stream.equals(stream.device().defaultStream())
                             && first(copy.destination())) {
                         StreamDriver other = stream.device().createStream(StreamOptions.defaults());
                         other.enqueue(command);
