@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The fenced blocks of Markdown files, which these tests hold to their word. */
 final class Fences {
@@ -26,6 +28,18 @@ final class Fences {
     /** The blocks with the given info string, each as its lines. */
     static List<List<String>> blocks(Path file, String info) throws IOException {
         return located(file, info).stream().map(Block::lines).toList();
+    }
+
+    /** The blocks that are whole files: {@code file=PATH} in the info string names each. */
+    static Map<String, String> files(Path file) throws IOException {
+        Map<String, String> files = new LinkedHashMap<>();
+        for (Block block : all(file)) {
+            int at = block.info().indexOf("file=");
+            if (at >= 0) {
+                files.put(block.info().substring(at + "file=".length()), String.join("\n", block.lines()) + "\n");
+            }
+        }
+        return files;
     }
 
     /** The commands after {@code $} in the {@code sh} blocks. */
@@ -79,9 +93,13 @@ final class Fences {
                 && matches(rest, actual.subList(1, actual.size()));
     }
 
-    private record Block(int line, List<String> lines) {}
+    private record Block(int line, String info, List<String> lines) {}
 
     private static List<Block> located(Path file, String info) throws IOException {
+        return all(file).stream().filter(block -> block.info().equals(info)).toList();
+    }
+
+    private static List<Block> all(Path file) throws IOException {
         List<Block> blocks = new ArrayList<>();
         List<String> lines = Files.readAllLines(file);
         for (int at = 0; at < lines.size(); at++) {
@@ -94,9 +112,7 @@ final class Fences {
             while (at < lines.size() && !lines.get(at).startsWith(FENCE)) {
                 at++;
             }
-            if (found.equals(info)) {
-                blocks.add(new Block(begin + 1, List.copyOf(lines.subList(begin, at))));
-            }
+            blocks.add(new Block(begin + 1, found, List.copyOf(lines.subList(begin, at))));
         }
         return blocks;
     }
