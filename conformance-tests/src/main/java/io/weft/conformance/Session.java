@@ -412,8 +412,10 @@ final class Session implements AutoCloseable {
         return problems;
     }
 
+    /** Nothing for a backend that breaks a rule: its figures would be of something else. */
     Map<String, Double> figures() {
-        return platform == null ? Map.of() : thread.call("take figures", () -> FigureTaker.take(platform));
+        boolean broken = verdicts.values().stream().anyMatch(verdict -> verdict.outcome().isBad());
+        return platform == null || broken ? Map.of() : thread.call("take figures", () -> FigureTaker.take(platform));
     }
 
     private static long mix(long seed, String name) {
