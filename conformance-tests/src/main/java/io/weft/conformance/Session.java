@@ -414,7 +414,8 @@ final class Session implements AutoCloseable {
 
     /** Nothing for a backend that breaks a rule: its figures would be of something else. */
     Map<String, Double> figures() {
-        boolean broken = verdicts.values().stream().anyMatch(verdict -> verdict.outcome().isBad());
+        boolean broken =
+                verdicts.values().stream().anyMatch(verdict -> verdict.outcome().isBad());
         return platform == null || broken ? Map.of() : thread.call("take figures", () -> FigureTaker.take(platform));
     }
 

@@ -80,10 +80,7 @@ record OutsideProject(Path scratch) {
                 "-Dmaven.repo.local=" + localRepositoryWithoutOurs()));
         command.addAll(List.of(arguments));
         return new Program(
-                        command,
-                        folder(),
-                        Map.of("JAVA_HOME", System.getProperty("java.home")),
-                        Duration.ofMinutes(5))
+                        command, folder(), Map.of("JAVA_HOME", System.getProperty("java.home")), Duration.ofMinutes(5))
                 .run();
     }
 

@@ -31,8 +31,8 @@ class PluginGuideTest {
 
     @Test
     void itsOwnBuildJudgedItRuleByRule() throws IOException {
-        String report =
-                Files.readString(toy.folder().resolve("target/surefire-reports/TEST-com.example.toy.ToyConformanceTest.xml"));
+        String report = Files.readString(
+                toy.folder().resolve("target/surefire-reports/TEST-com.example.toy.ToyConformanceTest.xml"));
         assertTrue(report.contains("MEM-004"), "a test is named after its rule");
     }
 
@@ -50,14 +50,14 @@ class PluginGuideTest {
         for (Map.Entry<String, String> file : Fences.files(GUIDE).entrySet()) {
             String text = file.getValue()
                     .replace("case Command.Copy copy -> ToyKernels.copy(copy);", "case Command.Copy copy -> {}")
-                    .replace("case Command.CopyStrided copy -> ToyKernels.copy(copy);", "case Command.CopyStrided copy -> {}");
+                    .replace(
+                            "case Command.CopyStrided copy -> ToyKernels.copy(copy);",
+                            "case Command.CopyStrided copy -> {}");
             broken.write(file.getKey(), text);
         }
         broken.maven("package", "-DskipTests").expect(0);
         List<String> said = conform(broken.jar(), "toy:host", 1);
-        assertTrue(
-                Fences.matches(documented("text conform-broken"), said),
-                () -> String.join("\n", said));
+        assertTrue(Fences.matches(documented("text conform-broken"), said), () -> String.join("\n", said));
     }
 
     /** Runs the suite on a plugin that lies in a folder by itself. */

@@ -24,8 +24,7 @@ class PluginSkeletonTest {
 
         skeleton.maven("package", "-DskipTests").expect(0);
         List<String> said = PluginGuideTest.conform(skeleton.jar(), "skeleton:none", 1);
-        assertTrue(
-                said.stream().anyMatch(line -> line.startsWith("BROKEN MEM-002")), () -> String.join("\n", said));
+        assertTrue(said.stream().anyMatch(line -> line.startsWith("BROKEN MEM-002")), () -> String.join("\n", said));
         assertTrue(
                 said.stream().anyMatch(line -> line.contains("allocate: this plugin does not do it yet")),
                 () -> String.join("\n", said));
