@@ -191,7 +191,8 @@ public final class MachineFitter implements ModelFitter {
         numbers.add(new FittedNumber("devices[0].launch." + name, before, after, true));
     }
 
-    private static String document(Machine machine, Request request, List<FittedNumber> numbers, List<Residual> residuals) {
+    private static String document(
+            Machine machine, Request request, List<FittedNumber> numbers, List<Residual> residuals) {
         List<String> header = new ArrayList<>();
         header.add("SPDX-License-Identifier: Apache-2.0");
         header.add("");
