@@ -8,6 +8,7 @@
  *   <li>Requires {@code io.weft.api} transitively: a plugin author hands a provider in.
  *   <li>Requires JUnit statically: {@link io.weft.conformance.ConformanceSuite} is found by it in a plugin's build; the command runs
  *       the suite without it.
+ *   <li>Requires {@code java.logging} to see what a backend warns of.
  *   <li>Requires Jackson with its YAML format for the catalogue, waivers and the report.
  *   <li>Exports the suite's entry points; proofs and their bench are nobody else's business.
  * </ul>
@@ -15,6 +16,7 @@
 module io.weft.conformance {
     requires transitive io.weft.api;
     requires static org.junit.jupiter.api;
+    requires java.logging;
     requires tools.jackson.databind;
     requires tools.jackson.dataformat.yaml;
 

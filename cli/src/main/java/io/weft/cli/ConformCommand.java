@@ -134,7 +134,18 @@ final class ConformCommand implements Callable<Integer> {
         }
         try (WeftRuntime runtime = WeftRuntime.start(weft.settings())) {
             List<String> decorators = runtime.settings().value(io.weft.runtime.settings.Catalogue.DECORATORS);
-            Report found = Conformance.run(Subject.of(runtime.accelerators(), uri, decorators), options);
+            ProgressBar progress = ProgressBar.on(
+                    spec.commandLine().getErr(), runtime.settings().value(io.weft.runtime.settings.Catalogue.PROGRESS));
+            progress.begin("rules", Conformance.rules(options).size());
+            Report found;
+            try {
+                found = Conformance.run(
+                        Subject.of(runtime.accelerators(), uri, decorators),
+                        options.withProgress(
+                                verdict -> progress.step(verdict.rule().id())));
+            } finally {
+                progress.end();
+            }
             if (report != null) {
                 ReportFiles.write(found, report);
             }

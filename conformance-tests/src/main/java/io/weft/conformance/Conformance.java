@@ -21,12 +21,20 @@ public final class Conformance {
         return run(subject, options, Catalogue.standard());
     }
 
+    /**
+     * The rules that a run would give a verdict on.
+     *
+     * @throws UnusableInput for an unknown rule
+     */
+    public static List<Rule> rules(RunOptions options) {
+        return List.copyOf(Session.select(options, Catalogue.standard()));
+    }
+
     static Report run(Subject subject, RunOptions options, Catalogue catalogue) {
         return run(subject, options, catalogue, ProofBook.standard(catalogue));
     }
 
     static Report run(Subject subject, RunOptions options, Catalogue catalogue, ProofBook proofs) {
-        options.rules().forEach(catalogue::rule);
         Instant started = Instant.now();
         long begin = System.nanoTime();
         if (subject.provider().probe() instanceof Probe.Absent absence) {

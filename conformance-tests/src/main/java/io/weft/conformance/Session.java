@@ -40,6 +40,7 @@ final class Session implements AutoCloseable {
     private final Catalogue catalogue;
     private final ProofBook proofs;
     private final Watch watch = new Watch();
+    private final Warnings warnings = Warnings.begin();
     private final Map<String, Verdict> verdicts = new LinkedHashMap<>();
     private final Map<String, Verdict> left = new LinkedHashMap<>();
     private final Set<Rule> selected;
@@ -53,14 +54,16 @@ final class Session implements AutoCloseable {
         this.options = options;
         this.catalogue = catalogue;
         this.proofs = proofs;
-        this.selected = select();
+        this.selected = select(options, catalogue);
         this.thread = new ProofThread(options.patience());
     }
 
-    private Set<Rule> select() {
+    /** The rules that options ask for, in catalogue order. */
+    static Set<Rule> select(RunOptions options, Catalogue catalogue) {
         Set<Rule> rules = new LinkedHashSet<>();
         if (!options.rules().isEmpty()) {
             List<String> ids = options.rules();
+            ids.forEach(catalogue::rule);
             catalogue.rules().stream().filter(rule -> ids.contains(rule.id())).forEach(rules::add);
             return rules;
         }
@@ -187,6 +190,7 @@ final class Session implements AutoCloseable {
     private Verdict prove(Rule rule, Proof proof) {
         Bench bench = new Bench(subject, platform, mix(options.seed(), proof.name()));
         watch.forget();
+        warnings.take();
         long begin = System.nanoTime();
         ProofThread.Result result = thread.run(() -> {
             long[] free = Leftovers.freeBytes(platform);
@@ -225,8 +229,9 @@ final class Session implements AutoCloseable {
             case null -> {
                 keep(Standing.NOTHING_OUTSIDE, rule, proof, ended.leftovers().outside());
                 keep(Standing.CLOSING_WORKS, rule, proof, ended.leftovers().closing());
-                List<String> memory = new ArrayList<>(ended.leftovers().memory());
-                keep(Standing.MEMORY_RETURNS, rule, proof, memory);
+                keep(Standing.MEMORY_RETURNS, rule, proof, ended.leftovers().memory());
+                keep(Standing.NO_WARNINGS, rule, proof, warnings.take());
+                assert watch.openHandles().isEmpty() : proof.name() + " leaves open: " + watch.openHandles();
                 yield new Verdict(rule, Outcome.PASSED, proof.name(), "", "", "", List.of(), nanos);
             }
             case NotApplicable inapplicable -> Verdict.without(rule, Outcome.NOT_APPLICABLE, inapplicable.getMessage());
@@ -321,7 +326,7 @@ final class Session implements AutoCloseable {
                 id,
                 new Verdict(
                         standing,
-                        Outcome.BROKEN,
+                        standing.obligation() == Obligation.MUST ? Outcome.BROKEN : Outcome.NOT_FOLLOWED,
                         proof.name(),
                         "nothing of the kind after a proof",
                         lines.getFirst() + (lines.size() == 1 ? "" : " (and " + (lines.size() - 1) + " more)"),
@@ -438,6 +443,7 @@ final class Session implements AutoCloseable {
             }
         } finally {
             thread.abandon();
+            warnings.close();
         }
     }
 }

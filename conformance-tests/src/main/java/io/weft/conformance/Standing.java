@@ -10,5 +10,8 @@ final class Standing {
     /** Nothing writes outside of its operands. */
     static final String NOTHING_OUTSIDE = "MEM-001";
 
+    /** Nothing is logged at level WARNING or above. */
+    static final String NO_WARNINGS = "LIF-017";
+
     private Standing() {}
 }

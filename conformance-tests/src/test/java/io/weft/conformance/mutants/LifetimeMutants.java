@@ -341,6 +341,15 @@ final class LifetimeMutants {
                     dropping = null;
                     return device.createEvent(options);
                 }
+            }),
+            Mutant.of("LIF-017", "every event on an idle device is warned of", () -> new Mutation() {
+                @Override
+                EventDriver createEvent(DeviceDriver device, EventOptions options) {
+                    if (Refusal.ordinal(device) == 1) {
+                        System.getLogger("vendor").log(System.Logger.Level.WARNING, "the device is idle");
+                    }
+                    return device.createEvent(options);
+                }
             }));
 
     private LifetimeMutants() {}
