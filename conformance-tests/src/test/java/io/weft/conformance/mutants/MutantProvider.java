@@ -444,6 +444,11 @@ public final class MutantProvider implements AcceleratorProvider {
                 }
 
                 @Override
+                public boolean joinsDevices() {
+                    return own.joinsDevices();
+                }
+
+                @Override
                 public void close() {
                     mutation.close(own);
                 }
