@@ -4,6 +4,8 @@ package io.weft.amd;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import io.weft.api.PlatformUri;
+import io.weft.sim.machine.Machine;
+import io.weft.sim.provider.MachinePlatform;
 import io.weft.spi.AcceleratorProvider;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.Probe;
@@ -17,8 +19,6 @@ import java.util.stream.Collectors;
 public final class AmdProvider implements AcceleratorProvider {
     private static final ProviderDescriptor DESCRIPTOR = new ProviderDescriptor(
             "amd", "AMD", "AMD Instinct accelerators joined by xGMI", "0.1.0", new SpiVersion(1, 0));
-
-    private static final List<Target> TARGETS = List.of();
 
     /** For the service loader; no side effect. */
     public AmdProvider() {}
@@ -35,17 +35,19 @@ public final class AmdProvider implements AcceleratorProvider {
 
     @Override
     public List<Target> targets() {
-        return TARGETS;
+        return AmdMachines.targets();
     }
 
     @Override
     public PlatformDriver open(PlatformUri uri) {
-        throw new AcceleratorException(
-                ErrorCode.NOT_FOUND,
-                "open " + uri,
-                "there is no machine '" + uri.target() + "'; known are "
-                        + (TARGETS.isEmpty()
-                                ? "none"
-                                : TARGETS.stream().map(Target::name).collect(Collectors.joining(", "))));
+        Machine machine = AmdMachines.find(uri.target())
+                .orElseThrow(() -> new AcceleratorException(
+                        ErrorCode.NOT_FOUND,
+                        "open " + uri,
+                        "there is no machine '" + uri.target() + "'; known are "
+                                + AmdMachines.targets().stream()
+                                        .map(Target::name)
+                                        .collect(Collectors.joining(", "))));
+        return MachinePlatform.open(uri, machine);
     }
 }

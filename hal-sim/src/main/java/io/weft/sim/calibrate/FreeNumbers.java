@@ -318,7 +318,7 @@ final class FreeNumbers {
         for (CollectiveKind kind : CollectiveKind.values()) {
             CollectiveModel model = machine.collective(kind);
             if (measured.contains(kind) && !model.kinds().equals(Set.of(kind))) {
-                models.add(new CollectiveModel(Set.of(kind), model.ranges()));
+                models.add(new CollectiveModel(Set.of(kind), model.ranges(), model.fastest()));
             }
         }
         if (models.isEmpty()) {
@@ -329,7 +329,7 @@ final class FreeNumbers {
             left.addAll(model.kinds());
             models.forEach(own -> left.removeAll(own.kinds()));
             if (!left.isEmpty() || model.kinds().isEmpty()) {
-                models.add(new CollectiveModel(left, model.ranges()));
+                models.add(new CollectiveModel(left, model.ranges(), model.fastest()));
             }
         }
         return MachineEdit.collectives(machine, models);
@@ -348,7 +348,7 @@ final class FreeNumbers {
                         MOST_NANOS,
                         100,
                         CollectiveRange::baseNanos,
-                        (r, v) -> range(r, v, r.efficiency())));
+                        (r, v) -> r.with(v, r.efficiency())));
                 numbers.add(range(
                         i,
                         j,
@@ -357,15 +357,10 @@ final class FreeNumbers {
                         1,
                         0.01,
                         CollectiveRange::efficiency,
-                        (r, v) -> range(r, r.baseNanos(), v)));
+                        (r, v) -> r.with(r.baseNanos(), v)));
             }
         }
         return numbers;
-    }
-
-    private static CollectiveRange range(CollectiveRange r, double base, double efficiency) {
-        return new CollectiveRange(
-                r.maxBytes(), r.algorithm(), r.channels(), base, r.stepNanos(), r.computeUnits(), efficiency);
     }
 
     private static FreeNumber range(
@@ -391,7 +386,7 @@ final class FreeNumbers {
                     CollectiveModel model = models.get(entry);
                     List<CollectiveRange> ranges = new ArrayList<>(model.ranges());
                     ranges.set(range, write.apply(ranges.get(range), value));
-                    models.set(entry, new CollectiveModel(model.kinds(), ranges));
+                    models.set(entry, new CollectiveModel(model.kinds(), ranges, model.fastest()));
                     return MachineEdit.collectives(machine, models);
                 });
     }

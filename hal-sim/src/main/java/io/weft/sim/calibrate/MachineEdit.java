@@ -26,10 +26,13 @@ final class MachineEdit {
         Machine.Builder builder = Machine.builder(name)
                 .description(machine.description())
                 .vendor(machine.vendor())
-                .forwardingEfficiency(machine.forwardingEfficiency());
+                .forwardingEfficiency(machine.forwardingEfficiency())
+                .forwardingDuplexEfficiency(machine.forwardingDuplexEfficiency());
         machine.devices().forEach(each -> builder.device(device.apply(each)));
         machine.switches().forEach(builder::switchNode);
         machine.links().forEach(each -> builder.link(link.apply(each)));
+        machine.fixedRoutes()
+                .forEach(path -> builder.route(path.stream().mapToInt(Integer::intValue).toArray()));
         collectives.forEach(builder::collective);
         return builder.build();
     }

@@ -37,6 +37,8 @@ public final class Machine {
     private final Map<CollectiveKind, CollectiveModel> collectives;
     private final List<CollectiveModel> collectiveModels;
     private final double forwardingEfficiency;
+    private final double forwardingDuplexEfficiency;
+    private final List<int[]> fixedRoutes;
     private final Router router;
     private final Route[][] routes;
     private final int nodes;
@@ -54,7 +56,15 @@ public final class Machine {
         for (CollectiveKind kind : CollectiveKind.values()) {
             collectives.put(kind, choose(builder.collectives, kind));
         }
-        router = new Router(devices.size(), devices.size() + switches.size(), links, forwardingEfficiency);
+        forwardingDuplexEfficiency = builder.forwardingDuplexEfficiency;
+        fixedRoutes = List.copyOf(builder.fixedRoutes);
+        router = new Router(
+                devices.size(),
+                devices.size() + switches.size(),
+                links,
+                forwardingEfficiency,
+                forwardingDuplexEfficiency,
+                fixedRoutes);
         routes = new Route[devices.size()][];
         Set<Integer> servers = new HashSet<>();
         devices.forEach(device -> servers.add(device.node()));
@@ -137,6 +147,18 @@ public final class Machine {
     /** The collective library's choices, as they were given. */
     public List<CollectiveModel> collectiveModels() {
         return collectiveModels;
+    }
+
+    /** Share of what both directions of a link reach together that is left to data that are forwarded by other devices. */
+    public double forwardingDuplexEfficiency() {
+        return forwardingDuplexEfficiency;
+    }
+
+    /** Paths that the hardware's tables prescribe, each as its devices from source to destination; every one stands here in both directions. */
+    public List<List<Integer>> fixedRoutes() {
+        return fixedRoutes.stream()
+                .map(path -> java.util.Arrays.stream(path).boxed().toList())
+                .toList();
     }
 
     /** What the collective library does for an operation. */
@@ -263,6 +285,8 @@ public final class Machine {
         private String description = "";
         private String vendor = "";
         private double forwardingEfficiency = 1;
+        private double forwardingDuplexEfficiency = 1;
+        private final List<int[]> fixedRoutes = new ArrayList<>();
 
         private record Joined(int low, int high, LinkKind kind) {}
 
@@ -285,6 +309,42 @@ public final class Machine {
         /** Share of a path's bandwidth that is left when it leads through other devices; 1 by default. */
         public Builder forwardingEfficiency(double share) {
             forwardingEfficiency = share;
+            return this;
+        }
+
+        /** Share of what both directions of a link reach together that is left to data that are forwarded by other devices; 1 by default. */
+        public Builder forwardingDuplexEfficiency(double share) {
+            forwardingDuplexEfficiency = share;
+            return this;
+        }
+
+        /**
+         * Prescribes the path between two devices, in both directions, where the hardware does not take the one with the fewest hops. Comes after the links.
+         *
+         * @param path devices from one end to the other, each joined with the next
+         */
+        public Builder route(int... path) {
+            if (path.length < 2
+                    || Set.copyOf(java.util.Arrays.stream(path).boxed().toList())
+                                    .size()
+                            < path.length) {
+                throw AcceleratorException.invalid("machine", "a route needs two or more different devices");
+            }
+            for (int i = 0; i + 1 < path.length; i++) {
+                int low = Math.min(path[i], path[i + 1]);
+                int high = Math.max(path[i], path[i + 1]);
+                if (joined.stream().noneMatch(pair -> pair.low == low && pair.high == high)) {
+                    throw AcceleratorException.invalid(
+                            "machine",
+                            "a route leads from " + path[i] + " to " + path[i + 1] + ", which no link joins");
+                }
+            }
+            int[] back = new int[path.length];
+            for (int i = 0; i < path.length; i++) {
+                back[i] = path[path.length - 1 - i];
+            }
+            fixedRoutes.add(path.clone());
+            fixedRoutes.add(back);
             return this;
         }
 

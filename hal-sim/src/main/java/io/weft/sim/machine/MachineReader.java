@@ -127,7 +127,8 @@ public final class MachineReader {
         Machine.Builder machine = Machine.builder(root.text("machine"))
                 .description(root.text("description", ""))
                 .vendor(root.text("vendor", ""))
-                .forwardingEfficiency(root.share("forwarding_efficiency", 1));
+                .forwardingEfficiency(root.share("forwarding_efficiency", 1))
+                .forwardingDuplexEfficiency(root.share("forwarding_duplex_efficiency", 1));
         List<DocumentSection> devices = root.sections("devices");
         if (devices.isEmpty()) {
             throw root.fault("devices", "the list is empty; expected at least one device");
@@ -153,6 +154,11 @@ public final class MachineReader {
             int links = 0;
             for (DocumentSection link : root.sections("links")) {
                 links = links(machine, link, links);
+            }
+        }
+        if (root.has("routes")) {
+            for (DocumentSection route : root.sections("routes")) {
+                route(machine, route);
             }
         }
         List<DocumentSection> collectives = root.sections("collectives");
@@ -574,6 +580,20 @@ public final class MachineReader {
                 "found " + node.found() + ", expected a device or range of devices between 0 and " + (devices - 1));
     }
 
+    private void route(Machine.Builder machine, DocumentSection route) {
+        int devices = machine.deviceCount();
+        List<Integer> path = new ArrayList<>();
+        for (DocumentNode node : route.list("path")) {
+            path.add(end(route, "path", node, devices));
+        }
+        route.end();
+        try {
+            machine.route(path.stream().mapToInt(Integer::intValue).toArray());
+        } catch (AcceleratorException wrong) {
+            throw route.fault("path", wrong.detail());
+        }
+    }
+
     // Collectives.
 
     private CollectiveModel collective(DocumentSection entry) {
@@ -583,19 +603,30 @@ public final class MachineReader {
                 kinds.add(kind(entry, node));
             }
         }
+        boolean fastest =
+                entry.has("choose") && entry.choice("choose", "size", "fastest").equals("fastest");
         List<CollectiveRange> ranges = new ArrayList<>();
         List<DocumentSection> sections = entry.sections("ranges");
         for (int i = 0; i < sections.size(); i++) {
             DocumentSection range = sections.get(i);
             boolean last = i == sections.size() - 1;
-            long upTo = range.has("up_to_bytes") || !last ? (long) range.positive("up_to_bytes") : Long.MAX_VALUE;
-            if (i > 0 && upTo <= ranges.get(i - 1).maxBytes()) {
+            boolean bounded = range.has("up_to_bytes") || !(last || fastest);
+            long upTo = bounded ? (long) range.positive("up_to_bytes") : Long.MAX_VALUE;
+            long above = fastest
+                    ? (long) range.notNegative("above_bytes", 0)
+                    : i == 0 ? 0 : ranges.get(i - 1).maxBytes();
+            if (fastest && upTo <= above) {
+                throw range.fault("up_to_bytes", "found " + upTo + ", expected more than above_bytes, " + above);
+            }
+            if (!fastest && i > 0 && upTo <= ranges.get(i - 1).maxBytes()) {
                 throw range.fault("up_to_bytes", "found " + upTo + ", expected more than in the range before");
             }
             ranges.add(new CollectiveRange(
+                    above,
                     upTo,
                     CollectiveAlgorithm.valueOf(range.choice("algorithm", "direct", "ring", "tree", "hierarchical")
                             .toUpperCase(Locale.ROOT)),
+                    range.text("protocol", ""),
                     (int) range.whole("channels", 1, 1024, 1),
                     range.notNegative("base_ns"),
                     range.notNegative("step_ns", 0),
@@ -607,7 +638,27 @@ public final class MachineReader {
             throw entry.fault("ranges", "the list is empty; expected at least one range");
         }
         entry.end();
-        return new CollectiveModel(kinds, ranges);
+        if (fastest) {
+            checkNoGap(entry, ranges);
+        }
+        return new CollectiveModel(kinds, ranges, fastest);
+    }
+
+    /** Every size must be served by some way: the sizes just above each bound are the ones where that may fail. */
+    private static void checkNoGap(DocumentSection entry, List<CollectiveRange> ranges) {
+        List<Long> sizes = new ArrayList<>();
+        sizes.add(0L);
+        sizes.add(1L);
+        for (CollectiveRange range : ranges) {
+            if (range.maxBytes() < Long.MAX_VALUE) {
+                sizes.add(range.maxBytes() + 1);
+            }
+        }
+        for (long size : sizes) {
+            if (ranges.stream().noneMatch(range -> range.serves(size))) {
+                throw entry.fault("ranges", "no way serves " + size + " bytes; expected at least one for every size");
+            }
+        }
     }
 
     private static CollectiveKind kind(DocumentSection entry, DocumentNode node) {

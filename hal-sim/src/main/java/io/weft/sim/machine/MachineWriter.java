@@ -66,6 +66,13 @@ public final class MachineWriter {
         if (machine.forwardingEfficiency() != 1) {
             line("", "forwarding_efficiency", number(machine.forwardingEfficiency(), 1), "forwarding_efficiency");
         }
+        if (machine.forwardingDuplexEfficiency() != 1) {
+            line(
+                    "",
+                    "forwarding_duplex_efficiency",
+                    number(machine.forwardingDuplexEfficiency(), 1),
+                    "forwarding_duplex_efficiency");
+        }
         out.append("\ndevices:\n");
         int entry = 0;
         for (int first = 0; first < machine.deviceCount(); entry++) {
@@ -84,6 +91,13 @@ public final class MachineWriter {
         if (!machine.links().isEmpty()) {
             out.append("\nlinks:\n");
             links();
+        }
+        if (!machine.fixedRoutes().isEmpty()) {
+            out.append("\nroutes:\n");
+            // Every route stands there in both directions, and one of them says it.
+            for (int i = 0; i < machine.fixedRoutes().size(); i += 2) {
+                out.append("  - {path: ").append(machine.fixedRoutes().get(i)).append("}\n");
+            }
         }
         out.append("\ncollectives:\n");
         collectives();
@@ -384,13 +398,19 @@ public final class MachineWriter {
                         .append("]\n");
                 dash = "    ";
             }
+            if (model.fastest()) {
+                out.append(dash).append("choose: fastest\n");
+                dash = "    ";
+            }
             out.append(dash).append("ranges:\n");
             int i = 0;
             for (CollectiveRange range : model.ranges()) {
                 String upTo = range.maxBytes() == Long.MAX_VALUE ? "" : "up_to_bytes: " + range.maxBytes() + ", ";
+                String above = model.fastest() && range.minBytes() > 0 ? "above_bytes: " + range.minBytes() + ", " : "";
+                String protocol = range.protocol().isEmpty() ? "" : ", protocol: " + text(range.protocol());
                 commented(
-                        "      - {" + upTo + "algorithm: "
-                                + range.algorithm().name().toLowerCase(Locale.ROOT) + ", channels: "
+                        "      - {" + above + upTo + "algorithm: "
+                                + range.algorithm().name().toLowerCase(Locale.ROOT) + protocol + ", channels: "
                                 + range.channels() + ", base_ns: " + number(range.baseNanos(), 1) + ", step_ns: "
                                 + number(range.stepNanos(), 1) + ", compute_units: " + range.computeUnits()
                                 + ", efficiency: " + number(range.efficiency(), 1) + "}",

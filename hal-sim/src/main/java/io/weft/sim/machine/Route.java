@@ -11,6 +11,7 @@ public final class Route {
     private final String name;
     private final int[] links;
     private final double bandwidth;
+    private final double duplexWeight;
     private final double latencyNanos;
     private final int hops;
     private final int width;
@@ -24,6 +25,7 @@ public final class Route {
             String name,
             int[] links,
             double bandwidth,
+            double duplexWeight,
             double latencyNanos,
             int hops,
             int width,
@@ -35,6 +37,7 @@ public final class Route {
         this.name = name;
         this.links = links;
         this.bandwidth = bandwidth;
+        this.duplexWeight = duplexWeight;
         this.latencyNanos = latencyNanos;
         this.hops = hops;
         this.width = width;
@@ -75,6 +78,11 @@ public final class Route {
     /** Bytes/s for one flow: the narrowest link, and what forwarding leaves of it. */
     public double bandwidth() {
         return bandwidth;
+    }
+
+    /** What each byte weighs on what both directions of a link share; above 1 where forwarding costs more when both directions run. */
+    public double duplexWeight() {
+        return duplexWeight;
     }
 
     /** ns for the first byte. */

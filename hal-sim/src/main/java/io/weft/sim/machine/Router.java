@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Finds paths: fewest network crossings first, then fewest crossings of host memory, of PCIe, then fewest device-to-device hops, then the widest. Ties go
- * to the lower vertex number, so that the same machine always has the same routes.
+ * to the lower vertex number, so that the same machine always has the same routes; the way back is the way there. Paths that the machine prescribes come before all that.
  *
  * <p>Trees are computed for a source when one of its non-trivial routes is first asked for. Safe for any thread: what is published is immutable, and a
  * race only computes the same thing twice.
@@ -26,6 +26,8 @@ final class Router {
     private final int vertices;
     private final List<LinkModel> links;
     private final double forwardingEfficiency;
+    private final double forwardingDuplexEfficiency;
+    private final List<int[]> fixed;
     private final int[] edgeStart;
     /** Directed links by source vertex, in the order of the document. */
     private final int[] edges;
@@ -33,11 +35,22 @@ final class Router {
     /** By source: the directed link by which each vertex is reached, or null. */
     private final AtomicReferenceArray<int[]> trees;
 
-    Router(int devices, int vertices, List<LinkModel> links, double forwardingEfficiency) {
+    /**
+     * @param fixed paths that the hardware's tables prescribe, as vertices from source to destination
+     */
+    Router(
+            int devices,
+            int vertices,
+            List<LinkModel> links,
+            double forwardingEfficiency,
+            double forwardingDuplexEfficiency,
+            List<int[]> fixed) {
         this.devices = devices;
         this.vertices = vertices;
         this.links = links;
         this.forwardingEfficiency = forwardingEfficiency;
+        this.forwardingDuplexEfficiency = forwardingDuplexEfficiency;
+        this.fixed = fixed;
         edgeStart = new int[vertices + 1];
         for (LinkModel link : links) {
             edgeStart[link.from() + 1]++;
@@ -97,7 +110,20 @@ final class Router {
 
     Route route(int from, int to) {
         if (from == to) {
-            return new Route(from, to, LinkKind.SELF, "", new int[0], 0, 0, 0, 1, true, true);
+            return new Route(from, to, LinkKind.SELF, "", new int[0], 0, 1, 0, 0, 1, true, true);
+        }
+        if (from > to) {
+            // Both directions take one path: hardware's tables do, and what both directions share depends on it.
+            return back(route(to, from));
+        }
+        for (int[] path : fixed) {
+            if (path[0] == from && path[path.length - 1] == to) {
+                int[] steps = new int[path.length - 1];
+                for (int i = 0; i < steps.length; i++) {
+                    steps[i] = edge(path[i], path[i + 1]);
+                }
+                return build(from, to, steps, 0);
+            }
         }
         int direct = direct(from, to);
         if (direct >= 0) {
@@ -111,7 +137,7 @@ final class Router {
         int length = 0;
         for (int v = to; v != from; v = source(tree[v])) {
             if (tree[v] < 0) {
-                return new Route(from, to, LinkKind.NONE, "", new int[0], 0, 0, 0, 0, false, false);
+                return new Route(from, to, LinkKind.NONE, "", new int[0], 0, 1, 0, 0, 0, false, false);
             }
             length++;
         }
@@ -120,6 +146,18 @@ final class Router {
             path[--length] = tree[v];
         }
         return build(from, to, path, 0);
+    }
+
+    private Route back(Route route) {
+        int length = route.length();
+        if (length == 0) {
+            return new Route(route.to(), route.from(), route.kind(), "", new int[0], 0, 1, 0, 0, 0, false, false);
+        }
+        int[] path = new int[length];
+        for (int i = 0; i < length; i++) {
+            path[i] = route.link(length - 1 - i) ^ 1;
+        }
+        return build(route.to(), route.from(), path, 0);
     }
 
     /** A fabric link that joins both, which nothing can beat but an equally short and wider way through a switch. */
@@ -132,6 +170,17 @@ final class Router {
             }
             if (target(edge) == to && cost(edge) == HOP && (best < 0 || capacity(edge) > capacity(best))) {
                 best = edge;
+            }
+        }
+        return best;
+    }
+
+    /** The widest link that leads from one vertex to another, or -1. */
+    int edge(int from, int to) {
+        int best = -1;
+        for (int i = edgeStart[from]; i < edgeStart[from + 1]; i++) {
+            if (target(edges[i]) == to && (best < 0 || capacity(edges[i]) > capacity(best))) {
+                best = edges[i];
             }
         }
         return best;
@@ -215,10 +264,24 @@ final class Router {
             }
         }
         hops = Math.max(hops, knownHops);
+        double duplexWeight = 1;
         if (hops > 1) {
             bandwidth *= forwardingEfficiency;
+            duplexWeight = 1 / forwardingDuplexEfficiency;
         }
         LinkKind kind = worst.kind() == LinkKind.FABRIC && switched ? LinkKind.SWITCHED_FABRIC : worst.kind();
-        return new Route(from, to, kind, worst.name(), path, bandwidth, latency, hops, width, copyable, addressable);
+        return new Route(
+                from,
+                to,
+                kind,
+                worst.name(),
+                path,
+                bandwidth,
+                duplexWeight,
+                latency,
+                hops,
+                width,
+                copyable,
+                addressable);
     }
 }

@@ -39,10 +39,17 @@ final class CollectivePlan {
     private final int[] rankOf;
 
     private double[] traffic;
+    /** By directed link: what its bytes weigh more on what both directions share, because they are forwarded. */
+    private final double[] detoured;
+
     private int[] owner;
     private int[] touched = new int[64];
     private int touchedCount;
     private CollectiveRange range;
+    private final ActivitySpec trial = new ActivitySpec();
+    /** Of the rank last filled in. */
+    private double aloneRate;
+
     private long latencyPs;
     private int[] linkStart = new int[9];
     private int[] linkByRank = new int[64];
@@ -53,6 +60,7 @@ final class CollectivePlan {
         this.costs = costs;
         traffic = new double[2 * machine.links().size()];
         owner = new int[traffic.length];
+        detoured = new double[traffic.length];
         rankOf = new int[machine.deviceCount()];
         Arrays.fill(rankOf, -1);
     }
@@ -76,7 +84,28 @@ final class CollectivePlan {
         for (int r = 0; r < count; r++) {
             size = Math.max(size, Math.max(bytes(parts[r].send()), bytes(parts[r].receive())));
         }
-        range = machine.collective(kind).range((long) size);
+        List<CollectiveRange> ways = machine.collective(kind).ways((long) size);
+        int best = 0;
+        if (ways.size() > 1) {
+            double fastest = Double.POSITIVE_INFINITY;
+            for (int i = 0; i < ways.size(); i++) {
+                follow(ways.get(i), parts, kind, size);
+                double time = alonePs();
+                if (time < fastest) {
+                    fastest = time;
+                    best = i;
+                }
+                clearTraffic();
+            }
+        }
+        follow(ways.get(best), parts, kind, size);
+    }
+
+    /** Finds the traffic of one of the library's ways. */
+    private void follow(CollectiveRange way, Command.Collective[] parts, CollectiveKind kind, double size) {
+        range = way;
+        int count = ranks;
+        Command.Collective first = parts[0];
         int steps = switch (kind) {
             case SEND, RECEIVE -> pointToPoint(parts);
             case BARRIER -> log2(count);
@@ -107,15 +136,31 @@ final class CollectivePlan {
         }
     }
 
+    /** ps on an idle machine. */
+    private double alonePs() {
+        double slowest = 0;
+        for (int r = 0; r < ranks; r++) {
+            double work = fill(trial, r, io.weft.api.Priority.NORMAL);
+            slowest = work > 0 ? Math.max(slowest, work / aloneRate) : slowest;
+        }
+        return (double) latencyPs + slowest * VirtualTime.PS_PER_S;
+    }
+
     /** Forgets the traffic of the last plan. */
     void end() {
-        for (int i = 0; i < touchedCount; i++) {
-            traffic[touched[i]] = 0;
-        }
-        touchedCount = 0;
+        clearTraffic();
         for (int r = 0; r < ranks; r++) {
             rankOf[device[r]] = -1;
         }
+    }
+
+    private void clearTraffic() {
+        for (int i = 0; i < touchedCount; i++) {
+            traffic[touched[i]] = 0;
+            detoured[touched[i]] = 0;
+        }
+        touchedCount = 0;
+        Arrays.fill(memory, 0, ranks, 0);
     }
 
     /**
@@ -143,7 +188,7 @@ final class CollectivePlan {
             rate = Math.min(rate, resources.capacity(resources.link(link)) * range.efficiency() / amount);
             int duplex = resources.duplex(link);
             if (duplex >= 0) {
-                spec.use(duplex, amount);
+                spec.use(duplex, amount + detoured[link] / work);
             }
         }
         if (memory[rank] > 0) {
@@ -163,6 +208,7 @@ final class CollectivePlan {
         if (units > 0) {
             spec.use(resources.compute(device[rank]), units / rate);
         }
+        aloneRate = rate;
         spec.rateCap(rate);
         spec.weight(rate * costs.weight(priority, device[rank]));
         return work;
@@ -378,6 +424,7 @@ final class CollectivePlan {
                 owner[link] = ownerOf(link, from);
             }
             traffic[link] += bytes;
+            detoured[link] += bytes * (route.duplexWeight() - 1);
         }
     }
 

@@ -305,7 +305,7 @@ final class CommandCosts {
             spec.use(resources.link(route.link(i)), amount);
             int duplex = resources.duplex(route.link(i));
             if (duplex >= 0) {
-                spec.use(duplex, amount);
+                spec.use(duplex, amount * route.duplexWeight());
             }
         }
         rateCap = Math.min(rateCap, route.bandwidth() / amount);

@@ -6,14 +6,13 @@ import io.weft.api.CollectiveKind;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
-import io.weft.sim.machine.CollectiveRange;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CommunicatorDriver;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** One member's hold on a communicator: the ranks that joined together. */
 final class SimCommunicator implements CommunicatorDriver {
@@ -90,8 +89,9 @@ final class SimCommunicator implements CommunicatorDriver {
 
     @Override
     public String describe(CollectiveKind kind, ReduceOp op, ElementType type, long bytes) {
-        CollectiveRange range = platform.machine().collective(kind).range(bytes);
-        return range.algorithm().name().toLowerCase(Locale.ROOT) + ", " + range.computeUnits() + " compute units";
+        return platform.machine().collective(kind).ways(bytes).stream()
+                .map(way -> way.label() + ", " + way.computeUnits() + " compute units")
+                .collect(Collectors.joining("; or "));
     }
 
     @Override

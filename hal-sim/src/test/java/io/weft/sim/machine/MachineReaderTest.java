@@ -73,6 +73,16 @@ class MachineReaderTest {
                 "hardware_queues: 4.5",
                 "hardware_queues: found '4.5', expected a whole number"));
         faults.add(Arguments.of(
+                "a route over no link",
+                "links:\n",
+                "routes:\n  - {path: [0, 2]}\n\nlinks:\n",
+                "routes[0].path: a route leads from 0 to 2, which no link joins"));
+        faults.add(Arguments.of(
+                "a route in a circle",
+                "links:\n",
+                "routes:\n  - {path: [0, 1, 0]}\n\nlinks:\n",
+                "routes[0].path: a route needs two or more different devices"));
+        faults.add(Arguments.of(
                 "a missing key",
                 "      size_gib: 64            # data sheet\n",
                 "",
@@ -156,6 +166,16 @@ class MachineReaderTest {
                 "up_to_bytes: 131072, ",
                 "up_to_bytes: 131072, algorithm: ring, base_ns: 1, compute_units: 1}\n      - {up_to_bytes: 10, ",
                 "up_to_bytes: found 10, expected more than in the range before"));
+        faults.add(Arguments.of(
+                "sizes that no way serves",
+                "  - ranges:\n",
+                "  - choose: fastest\n    ranges:\n      - {above_bytes: 5, algorithm: ring, base_ns: 1, compute_units: 1}\n  - ranges:\n",
+                "ranges: no way serves 0 bytes"));
+        faults.add(Arguments.of(
+                "a way without sizes",
+                "  - ranges:\n      - {up_to_bytes: 131072, ",
+                "  - choose: fastest\n    ranges:\n      - {above_bytes: 200, up_to_bytes: 100, ",
+                "up_to_bytes: found 100, expected more than above_bytes, 200"));
         faults.add(Arguments.of(
                 "an odd alignment",
                 "allocation_alignment_bytes: 256",
@@ -243,6 +263,24 @@ class MachineReaderTest {
         Path binary = folder.resolve("binary.yaml");
         Files.write(binary, new byte[] {0, 1, 2, 3});
         assertTrue(refusal(binary).contains("not valid YAML"), refusal(binary));
+    }
+
+    @Test
+    void aPrescribedPathIsTakenInBothDirections() {
+        Machine machine = MachineReader.read("mine.yaml", GOOD + "\nroutes:\n  - {path: [0, 3, 2, 1]}\n");
+        assertEquals(3, machine.route(0, 1).hops());
+        assertEquals(3, machine.route(1, 0).hops());
+        assertEquals(1, machine.route(1, 2).hops());
+        for (int i = 0; i < 3; i++) {
+            assertEquals(machine.route(0, 1).link(i) ^ 1, machine.route(1, 0).link(2 - i));
+        }
+    }
+
+    @Test
+    void thePathBackIsThePathThere() {
+        Machine ring = MachineReader.read("mine.yaml", GOOD);
+        assertEquals(ring.route(0, 2).link(0) ^ 1, ring.route(2, 0).link(1));
+        assertEquals(ring.route(0, 2).link(1) ^ 1, ring.route(2, 0).link(0));
     }
 
     @Test

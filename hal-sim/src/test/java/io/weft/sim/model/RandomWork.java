@@ -41,7 +41,9 @@ final class RandomWork {
             sorts.add(MachineCatalog.open(name).device(0));
         }
         int devices = 2 + random.nextInt(8);
-        Machine.Builder machine = Machine.builder("random").forwardingEfficiency(0.8 + 0.2 * random.nextDouble());
+        Machine.Builder machine = Machine.builder("random")
+                .forwardingEfficiency(0.8 + 0.2 * random.nextDouble())
+                .forwardingDuplexEfficiency(0.8 + 0.2 * random.nextDouble());
         for (int d = 0; d < devices; d++) {
             machine.device(sorts.get(random.nextInt(sorts.size())));
         }
@@ -58,19 +60,23 @@ final class RandomWork {
             join(machine, joined, random.nextInt(vertices), random.nextInt(vertices));
         }
         CollectiveAlgorithm[] algorithms = CollectiveAlgorithm.values();
+        boolean fastest = random.nextBoolean();
         machine.collective(new CollectiveModel(
                 Set.of(),
                 List.of(
                         new CollectiveRange(
-                                1 << 16, algorithms[random.nextInt(algorithms.length)], 2, 3000, 500, 4, 0.6),
+                                0, 1 << 16, algorithms[random.nextInt(algorithms.length)], "", 2, 3000, 500, 4, 0.6),
                         new CollectiveRange(
+                                fastest ? 0 : 1 << 16,
                                 Long.MAX_VALUE,
                                 algorithms[random.nextInt(algorithms.length)],
+                                "",
                                 1 + random.nextInt(4),
                                 9000,
                                 700,
                                 24,
-                                0.9))));
+                                0.9)),
+                fastest));
         return machine.build();
     }
 
