@@ -32,7 +32,8 @@ final class MachineEdit {
         machine.switches().forEach(builder::switchNode);
         machine.links().forEach(each -> builder.link(link.apply(each)));
         machine.fixedRoutes()
-                .forEach(path -> builder.route(path.stream().mapToInt(Integer::intValue).toArray()));
+                .forEach(path ->
+                        builder.route(path.stream().mapToInt(Integer::intValue).toArray()));
         collectives.forEach(builder::collective);
         return builder.build();
     }

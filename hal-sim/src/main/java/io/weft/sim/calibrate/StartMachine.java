@@ -45,7 +45,8 @@ final class StartMachine {
                 List.of(
                         new CollectiveRange(0, SMALL, CollectiveAlgorithm.RING, "", 1, 10_000, 1000, 8, 0.5),
                         new CollectiveRange(SMALL, MIDDLE, CollectiveAlgorithm.RING, "", 1, 12_000, 1000, 16, 0.8),
-                        new CollectiveRange(MIDDLE, Long.MAX_VALUE, CollectiveAlgorithm.RING, "", 1, 15_000, 1000, 16, 0.9))));
+                        new CollectiveRange(
+                                MIDDLE, Long.MAX_VALUE, CollectiveAlgorithm.RING, "", 1, 15_000, 1000, 16, 0.9))));
         return builder.build();
     }
 

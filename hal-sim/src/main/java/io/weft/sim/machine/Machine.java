@@ -339,6 +339,9 @@ public final class Machine {
                             "a route leads from " + path[i] + " to " + path[i + 1] + ", which no link joins");
                 }
             }
+            if (fixedRoutes.stream().anyMatch(known -> java.util.Arrays.equals(known, path))) {
+                return this;
+            }
             int[] back = new int[path.length];
             for (int i = 0; i < path.length; i++) {
                 back[i] = path[path.length - 1 - i];

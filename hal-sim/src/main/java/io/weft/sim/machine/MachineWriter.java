@@ -96,7 +96,12 @@ public final class MachineWriter {
             out.append("\nroutes:\n");
             // Every route stands there in both directions, and one of them says it.
             for (int i = 0; i < machine.fixedRoutes().size(); i += 2) {
-                out.append("  - {path: ").append(machine.fixedRoutes().get(i)).append("}\n");
+                List<String> path = new ArrayList<>();
+                for (int vertex : machine.fixedRoutes().get(i)) {
+                    String name = machine.vertexName(vertex);
+                    path.add(vertex < machine.deviceCount() ? name : text(name));
+                }
+                out.append("  - {path: [").append(String.join(", ", path)).append("]}\n");
             }
         }
         out.append("\ncollectives:\n");

@@ -4,8 +4,10 @@ package io.weft.sim.machine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.weft.api.CollectiveKind;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +29,8 @@ class MachineWriterTest {
         assertEquals(expected.links(), actual.links(), what);
         assertEquals(expected.collectiveModels(), actual.collectiveModels(), what);
         assertEquals(expected.forwardingEfficiency(), actual.forwardingEfficiency(), what);
+        assertEquals(expected.forwardingDuplexEfficiency(), actual.forwardingDuplexEfficiency(), what);
+        assertEquals(expected.fixedRoutes(), actual.fixedRoutes(), what);
     }
 
     @ParameterizedTest
@@ -54,7 +58,8 @@ class MachineWriterTest {
     @Test
     void unevenDevicesLinksAndNamesStayWhatTheyAre() {
         Machine eight = MachineCatalog.open("node-2x8");
-        Machine.Builder builder = Machine.builder("odd: #1 \"quoted\"").forwardingEfficiency(0.9);
+        Machine.Builder builder =
+                Machine.builder("odd: #1 \"quoted\"").forwardingEfficiency(0.9).forwardingDuplexEfficiency(0.8);
         for (int i = 0; i < 3; i++) {
             DeviceModel d = eight.device(0);
             builder.device(new DeviceModel(
@@ -80,7 +85,11 @@ class MachineWriterTest {
                 .link(between(link, 0, hub))
                 .link(between(link, hub, 1))
                 .link(between(link, 0, 1));
+        builder.route(0, hub, 2);
         eight.collectiveModels().forEach(builder::collective);
+        CollectiveRange way = new CollectiveRange(0, 100, CollectiveAlgorithm.TREE, "ll: 1", 2, 1e3, 2.5, 4, 0.5);
+        CollectiveRange other = new CollectiveRange(7, Long.MAX_VALUE, CollectiveAlgorithm.RING, "", 1, 3, 1, 8, 0.9);
+        builder.collective(new CollectiveModel(Set.of(CollectiveKind.REDUCE), List.of(way, other), true));
         Machine machine = builder.build();
         String text = MachineWriter.write(
                 machine, List.of("first", "two\nlines"), Map.of("devices[0].memory.efficiency", "said so"));
