@@ -10,7 +10,7 @@
 # benchmarks/h200/target/out): summary.txt, logs.tar.gz, and JSON files of the reports.
 #
 # Settings by environment:
-#   WEFT_IMAGE   the packed image (benchmarks/h200/target/weft-image.tar.xz, made by pack.sh) or an unpacked one
+#   IMAGE   the packed image (benchmarks/h200/target/weft-image.tar.xz, made by pack.sh) or an unpacked one
 #   SHAPES       file of shapes for the comparisons (benchmarks/h200/shapes.txt)
 #   REPETITIONS  counted rounds (20)
 #   LIMIT_STEP   seconds for a step in place of its own limit
@@ -25,7 +25,7 @@ WORK=${WORK:-/tmp/weft-h200}
 ON=${ON:-cuda:native}
 SHAPES=${SHAPES:-$here/shapes.txt}
 REPETITIONS=${REPETITIONS:-20}
-WEFT_IMAGE=${WEFT_IMAGE:-$here/target/weft-image.tar.xz}
+IMAGE=${IMAGE:-$here/target/weft-image.tar.xz}
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1 NVSHMEM_DISABLE_NVLS=1
 mkdir -p "$OUT" "$WORK/logs" "$WORK/results"
 summary=$OUT/summary.txt
@@ -58,14 +58,14 @@ keep() {
 }
 
 unpack() {
-    if [ -d "$WEFT_IMAGE" ]; then
-        weft=$WEFT_IMAGE/bin/weft
+    if [ -d "$IMAGE" ]; then
+        weft=$IMAGE/bin/weft
         return 0
     fi
     weft=$WORK/weft/bin/weft
-    if [ ! -x "$weft" ] || [ "$WEFT_IMAGE" -nt "$WORK/weft" ]; then
+    if [ ! -x "$weft" ] || [ "$IMAGE" -nt "$WORK/weft" ]; then
         rm -rf "$WORK/weft"
-        tar -C "$WORK" -xJf "$WEFT_IMAGE" || return 1
+        tar -C "$WORK" -xJf "$IMAGE" || return 1
         touch "$WORK/weft"
     fi
 }
@@ -139,7 +139,7 @@ do_calibrate() {
 steps=("$@")
 [ ${#steps[@]} -gt 0 ] || steps=(env probe smoke conform1 conform2 proof torch overlap calibrate)
 unpack || {
-    say "FAILED  unpack: $WEFT_IMAGE"
+    say "FAILED  unpack: $IMAGE"
     exit 1
 }
 export weft WORK ON SHAPES REPETITIONS root

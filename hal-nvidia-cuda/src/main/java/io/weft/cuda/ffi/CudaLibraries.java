@@ -27,9 +27,9 @@ import java.util.stream.Stream;
  */
 public final class CudaLibraries {
     /** Folders, separated by colons. */
-    public static final String ENVIRONMENT = "WEFT_CUDA_LIBRARIES";
+    public static final String ENVIRONMENT = "IO_WEFT_CUDA_LIBRARIES";
     /** The same as a system property, which wins. */
-    public static final String PROPERTY = "weft.cuda.libraries";
+    public static final String PROPERTY = "io.weft.cuda.libraries";
 
     private static final Map<List<Path>, CudaLibraries> OPENED = new ConcurrentHashMap<>();
 
