@@ -136,7 +136,7 @@ final class StreamProofs {
 
     @Proves("STR-009")
     void moreStreamsThanQueuesWork(Bench bench) {
-        int count = 2 * bench.device().properties().hardwareQueues() + 3;
+        int count = Math.max(48, 2 * bench.device().properties().hardwareQueues());
         List<Stream> streams = new ArrayList<>();
         List<Buffer> buffers = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -8,6 +8,8 @@ import io.weft.api.EventOptions;
 import io.weft.api.Priority;
 import io.weft.api.StreamOptions;
 import io.weft.api.graph.Command;
+import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
@@ -176,12 +178,12 @@ final class StreamMutants {
                     return stream.enqueue(command);
                 }
             }),
-            Mutant.of("STR-009", "there are no more than nine streams on a device", () -> new Mutation() {
+            Mutant.of("STR-009", "there are no more than forty streams on a device", () -> new Mutation() {
                 private final Map<DeviceDriver, Integer> open = new HashMap<>();
 
                 @Override
                 StreamDriver createStream(DeviceDriver device, StreamOptions options) {
-                    if (open.merge(device, 1, Integer::sum) == 11) {
+                    if (open.merge(device, 1, Integer::sum) > 40) {
                         open.merge(device, -1, Integer::sum);
                         throw Refusal.of(ErrorCode.VENDOR, "no stream left");
                     }
@@ -211,6 +213,16 @@ final class StreamMutants {
                 Enqueue enqueue(StreamDriver stream, Command command) {
                     unused = 0;
                     return stream.enqueue(command);
+                }
+
+                @Override
+                CommunicatorDriver join(
+                        CollectiveDriver collectives,
+                        byte[] uniqueId,
+                        int size,
+                        Map<Integer, DeviceDriver> localRanks) {
+                    unused = 0;
+                    return collectives.join(uniqueId, size, localRanks);
                 }
             }),
             Mutant.of("STR-011", "query always says complete", () -> new Mutation() {
