@@ -29,10 +29,9 @@ final class Arena extends SpinLock {
     final long segmentBytes;
     final int stepShift;
 
-    /** By granule: the span that covers it. Replaced when it grows; read without the lock. */
-    Span[] spanAt = new Span[1024];
+    final SpanMap spans = new SpanMap();
     /** By granule: the block that starts there, or minus one minus (operation times 64 plus stream) for a block of a learned layout, or {@link #FREED}. */
-    int[] blockAt = new int[1024];
+    final BlockMap blockAt = new BlockMap();
 
     private FreeBins[] bins = new FreeBins[4];
     private Layout[] layouts = new Layout[4];
@@ -501,11 +500,8 @@ final class Arena extends SpinLock {
         }
         last = block;
         top += granules;
-        if (top > blockAt.length) {
-            int length = Math.max(top, 2 * blockAt.length);
-            blockAt = Arrays.copyOf(blockAt, length);
-            spanAt = Arrays.copyOf(spanAt, length);
-        }
+        blockAt.ensure(top);
+        spans.ensure(top);
         count(granules);
         return block;
     }
@@ -679,7 +675,7 @@ final class Arena extends SpinLock {
         int at = layout.place(operation, bytes);
         if (at >= 0) {
             planned++;
-            blockAt[at] = -1 - ((operation << 6) + stream);
+            blockAt.set(at, -1 - ((operation << 6) + stream));
         }
         return at;
     }
@@ -689,7 +685,7 @@ final class Arena extends SpinLock {
 
     void handOut(int block, long bytes, int stream) {
         blocks.handOut(block, Blocks.LIVE, bytes, stream + 1, operation, tiers.iterations());
-        blockAt[blocks.start(block)] = block;
+        blockAt.set(blocks.start(block), block);
         largeLive++;
         largeLiveBytes += (long) blocks.length(block) << SHIFT;
     }
@@ -708,7 +704,7 @@ final class Arena extends SpinLock {
         if (stream == planStream) {
             layout.free(number, true, 0);
             if (layout.isSame()) {
-                blockAt[granule] = FREED;
+                blockAt.set(granule, FREED);
                 return layout.release(number);
             }
         }
@@ -747,7 +743,7 @@ final class Arena extends SpinLock {
             int block = rest;
             rest = blocks.length(block) > length ? splitKeepingLast(block, length) : 0;
             blocks.handOut(block, Blocks.LIVE, layout.asked(number), stream + 1, number, tiers.iterations());
-            blockAt[blocks.start(block)] = block;
+            blockAt.set(blocks.start(block), block);
             largeLive++;
             largeLiveBytes += (long) length << SHIFT;
         }

@@ -67,6 +67,15 @@ public final class PoolCore {
             if (Integer.compareUnsigned(stream, heaps.length) < 0) {
                 Heap heap = heaps[stream];
                 if (heap != null) {
+                    int filled = heap.filled[sizeClass] - 1;
+                    if (filled >= 0) {
+                        heap.filled[sizeClass] = filled;
+                        long address = heap.magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + filled];
+                        arena.spans.covering(address).takeAgain(address, asked);
+                        count(stripe, asked);
+                        stripe.unlock();
+                        return address;
+                    }
                     Span span = heap.open[sizeClass];
                     if (span != null) {
                         long address = take(stripe, heap, span, asked);
@@ -89,13 +98,17 @@ public final class PoolCore {
         if (span.isFull()) {
             heap.unlist(span);
         }
+        count(stripe, asked);
+        return address;
+    }
+
+    private static void count(Stripe stripe, int asked) {
         stripe.allocations++;
         long live = stripe.live + asked;
         stripe.live = live;
         if (live > stripe.maxLive) {
             stripe.maxLive = live;
         }
-        return address;
     }
 
     /**
@@ -104,47 +117,69 @@ public final class PoolCore {
      * @throws AcceleratorException {@link ErrorCode#CLOSED} for a double free, {@link ErrorCode#INVALID_ARGUMENT} for an address that is not this pool's
      */
     public void free(long address, int stream) {
-        Span[] map = arena.spanAt;
         long granule = address >>> SHIFT;
-        if (granule < map.length) {
-            Span span = map[(int) granule];
-            if (span != null) {
-                Stripe stripe = span.stripe;
-                if (stripe == null) {
-                    throw wrongFree(address, true);
-                }
-                stripe.lock();
-                int slot = span.slotAt(address);
-                // Looked up again: a faulty free may meet a span that another thread has just given up.
-                if (slot >= 0 && span.stripe == stripe && arena.spanAt[(int) granule] == span) {
-                    int asked = -span.slots[slot];
-                    if (asked > 0 && asked <= SizeClasses.MAX_SMALL && stream == span.stream) {
-                        stripe.frees++;
-                        stripe.live -= asked;
-                        putBack(stripe, span, slot);
-                        stripe.unlock();
-                        return;
-                    }
-                }
-                freeSlot(stripe, span, slot, address, stream);
-                return;
+        Span span = arena.spans.at(granule);
+        if (span != null) {
+            Stripe stripe = span.stripe;
+            if (stripe == null) {
+                throw wrongFree(address, true);
             }
+            stripe.lock();
+            int slot = span.slotAt(address);
+            // Looked up again: a faulty free may meet a span that another thread has just given up.
+            if (slot >= 0 && span.stripe == stripe && arena.spans.at(granule) == span) {
+                int asked = -span.slots[slot];
+                if (asked > 0 && asked <= SizeClasses.MAX_SMALL && stream == span.stream) {
+                    stripe.frees++;
+                    stripe.live -= asked;
+                    span.slots[slot] = 0;
+                    Heap heap = span.heap;
+                    int sizeClass = span.sizeClass;
+                    int filled = heap.filled[sizeClass];
+                    if (filled == heap.capacity[sizeClass]) {
+                        filled >>= 1;
+                        unload(stripe, heap, sizeClass, filled);
+                    }
+                    heap.magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + filled] = address;
+                    heap.filled[sizeClass] = filled + 1;
+                    stripe.unlock();
+                    return;
+                }
+            }
+            freeSlot(stripe, span, slot, address, stream);
+            return;
         }
         freeLarge(address, stream);
     }
 
-    private void putBack(Stripe stripe, Span span, int slot) {
-        span.putBack(slot);
-        Heap heap = span.heap;
+    /** Puts the oldest slots of a magazine back to their spans until so many are left. */
+    private void unload(Stripe stripe, Heap heap, int sizeClass, int left) {
+        int base = sizeClass << Heap.MAGAZINE_SHIFT;
+        int gone = heap.filled[sizeClass] - left;
+        for (int i = 0; i < gone; i++) {
+            Span span = putBack(heap.magazine[base + i]);
+            if (span.used == 0 && heap.empty[sizeClass] > 1) {
+                arena.lock();
+                arena.note(stripe);
+                giveUp(span);
+                arena.unlock();
+            }
+        }
+        System.arraycopy(heap.magazine, base + gone, heap.magazine, base, left);
+        heap.filled[sizeClass] = left;
+    }
+
+    /** Puts a slot back to its span, which may be empty then. */
+    private Span putBack(long address) {
+        Span span = arena.spans.covering(address);
+        span.putBack(span.slotAt(address));
         if (!span.listed) {
-            heap.list(span);
+            span.heap.list(span);
         }
-        if (span.used == 0 && ++heap.empty[span.sizeClass] > 1) {
-            arena.lock();
-            arena.note(stripe);
-            giveUp(span);
-            arena.unlock();
+        if (span.used == 0) {
+            span.heap.empty[span.sizeClass]++;
         }
+        return span;
     }
 
     /** Returns an empty span to the arena. The caller holds its stripe's and the arena's lock. */
@@ -154,7 +189,7 @@ public final class PoolCore {
         heap.empty[span.sizeClass]--;
         heap.spans--;
         int from = (int) (span.start >> SHIFT);
-        java.util.Arrays.fill(arena.spanAt, from, from + classes.granules(span.sizeClass), null);
+        arena.spans.set(from, classes.granules(span.sizeClass), null);
         arena.free(span.block, span.stream);
         span.stripe = null;
         spareSpans.get(span.sizeClass).push(span);
@@ -191,7 +226,7 @@ public final class PoolCore {
             arena.note(stripe);
             long granule = address >>> SHIFT;
             int code = (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()
-                    ? arena.blockAt[(int) granule]
+                    ? arena.blockAt.at((int) granule)
                     : 0;
             openStream(stream);
             if (code < 0 && code != Arena.FREED) {
@@ -201,7 +236,7 @@ public final class PoolCore {
                     arena.total -= asked;
                     return;
                 }
-                code = asked == 0 ? Arena.FREED : arena.blockAt[(int) granule];
+                code = asked == 0 ? Arena.FREED : arena.blockAt.at((int) granule);
             }
             if (code <= 0 || arena.blocks.state(code) != Blocks.LIVE || arena.blocks.start(code) != granule) {
                 throw wrongFree(address, code == Arena.FREED || code > 0);
@@ -217,7 +252,7 @@ public final class PoolCore {
                 arena.defer(address, -1);
                 poll(stripe);
             } else {
-                arena.blockAt[(int) granule] = Arena.FREED;
+                arena.blockAt.set((int) granule, Arena.FREED);
                 arena.free(code, stream);
             }
         } finally {
@@ -252,7 +287,7 @@ public final class PoolCore {
         try {
             arena.note(stripe);
             openStream(stream);
-            Heap heap = stripe.heap(stream, classes.count());
+            Heap heap = stripe.heap(stream, classes);
             if (arena.deferredCount > 0) {
                 poll(stripe);
             }
@@ -306,7 +341,7 @@ public final class PoolCore {
         int start = arena.blocks.start(block);
         span.open(stripe, heap, stream, block, (long) start << SHIFT);
         arena.blocks.handOut(block, Blocks.SPAN, 0, stream + 1, -1, 0);
-        java.util.Arrays.fill(arena.spanAt, start, start + granules, span);
+        arena.spans.set(start, granules, span);
         heap.list(span);
         heap.empty[sizeClass]++;
         heap.spans++;
@@ -464,11 +499,11 @@ public final class PoolCore {
     /** One stream has passed a deferred address; false when its stripe is busy, so that it must be tried again. */
     private boolean comeBack(long entry, Stripe held) {
         long address = entry < 0 ? ~entry : entry;
-        Span span = arena.spanAt[(int) (address >>> SHIFT)];
+        Span span = arena.spans.at(address >>> SHIFT);
         if (span == null) {
             if (arena.isLastWait(entry)) {
-                int block = arena.blockAt[(int) (address >>> SHIFT)];
-                arena.blockAt[(int) (address >>> SHIFT)] = Arena.FREED;
+                int block = arena.blockAt.at((int) (address >>> SHIFT));
+                arena.blockAt.set((int) (address >>> SHIFT), Arena.FREED);
                 arena.free(block, arena.blocks.owner(block) - 1);
                 arena.deferredCount--;
             }
@@ -479,11 +514,8 @@ public final class PoolCore {
             return false;
         }
         if (arena.isLastWait(entry)) {
-            span.putBack(span.slotAt(address));
-            if (!span.listed) {
-                span.heap.list(span);
-            }
-            if (span.used == 0 && ++span.heap.empty[span.sizeClass] > 1) {
+            putBack(address);
+            if (span.used == 0 && span.heap.empty[span.sizeClass] > 1) {
                 giveUp(span);
             }
             arena.deferredCount--;
@@ -515,6 +547,13 @@ public final class PoolCore {
 
     private boolean flush(Heap heap) {
         boolean any = false;
+        for (int sizeClass = 0; sizeClass < heap.filled.length; sizeClass++) {
+            int base = sizeClass << Heap.MAGAZINE_SHIFT;
+            for (int i = heap.filled[sizeClass] - 1; i >= 0; i--) {
+                putBack(heap.magazine[base + i]);
+            }
+            heap.filled[sizeClass] = 0;
+        }
         for (Span head : heap.open) {
             Span next;
             for (Span span = head; span != null; span = next) {
@@ -537,13 +576,13 @@ public final class PoolCore {
      */
     public void recordUse(long address, int stream) {
         long granule = address >>> SHIFT;
-        Span span = granule < arena.spanAt.length ? arena.spanAt[(int) granule] : null;
+        Span span = arena.spans.at(granule);
         Stripe stripe = span == null || span.stripe == null ? stripe() : span.stripe;
         stripe.lock();
         arena.lock();
         try {
             openStream(stream);
-            if (span != null && arena.spanAt[(int) granule] == span) {
+            if (span != null && arena.spans.at(granule) == span) {
                 int slot = span.slotAt(address);
                 int word = slot < 0 ? 0 : -span.slots[slot];
                 if (word > 0 && word < Span.DEFERRED) {
@@ -554,11 +593,11 @@ public final class PoolCore {
                     return;
                 }
             } else if ((address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()) {
-                int code = arena.blockAt[(int) granule];
+                int code = arena.blockAt.at((int) granule);
                 if (code < 0 && code != Arena.FREED) {
                     // A layout that is learned knows one stream only.
                     arena.dissolve((-1 - code) & 63);
-                    code = arena.blockAt[(int) granule];
+                    code = arena.blockAt.at((int) granule);
                 }
                 if (code > 0 && arena.blocks.state(code) == Blocks.LIVE && arena.blocks.start(code) == granule) {
                     if (stream != arena.blocks.owner(code) - 1) {
@@ -691,8 +730,8 @@ public final class PoolCore {
             long[] tierBytes = new long[3];
             for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
                 if (arena.blocks.state(block) == Blocks.SPAN) {
-                    Span span = arena.spanAt[arena.blocks.start(block)];
-                    spanBytes += (long) span.used * span.size;
+                    Span span = arena.spans.at(arena.blocks.start(block));
+                    spanBytes += (long) span.out() * span.size;
                 } else if (arena.blocks.state(block) == Blocks.FREE || arena.blocks.state(block) == Blocks.PLAN) {
                     for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
                         int step = at >> arena.stepShift;
@@ -759,7 +798,7 @@ public final class PoolCore {
                 if (arena.blocks.state(block) == Blocks.LIVE) {
                     live.add(new Live((long) start << SHIFT, arena.blocks.asked(block), arena.blocks.owner(block) - 1));
                 } else if (arena.blocks.state(block) == Blocks.SPAN) {
-                    Span span = arena.spanAt[start];
+                    Span span = arena.spans.at(start);
                     for (int slot = 0; slot < span.untouched; slot++) {
                         int word = -span.slots[slot];
                         if (word > 0 && word < Span.DEFERRED) {
@@ -825,8 +864,8 @@ public final class PoolCore {
                 long used = switch (use) {
                     case BUFFER -> arena.blocks.asked(block);
                     case SPAN -> {
-                        Span span = arena.spanAt[arena.blocks.start(block)];
-                        yield (long) span.used * span.size;
+                        Span span = arena.spans.at(arena.blocks.start(block));
+                        yield (long) span.out() * span.size;
                     }
                     default -> 0;
                 };

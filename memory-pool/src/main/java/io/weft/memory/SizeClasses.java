@@ -17,15 +17,18 @@ final class SizeClasses {
     private final int count;
     private final int[] sizes;
     private final int[] granules;
+    private final int[] magazines;
 
     SizeClasses(long alignment) {
         this.alignmentShift = Long.numberOfTrailingZeros(alignment);
         this.count = classOf(MAX_SMALL) + 1;
         this.sizes = new int[count];
         this.granules = new int[count];
+        this.magazines = new int[count];
         for (int index = 0; index < count; index++) {
             sizes[index] = sizeOf(index);
             granules[index] = granulesFor(sizes[index]);
+            magazines[index] = Math.clamp((8 << 20) / sizes[index], 8, Heap.MAGAZINE);
         }
     }
 
@@ -37,16 +40,20 @@ final class SizeClasses {
     /** The smallest class that holds so many bytes, 1 to {@link #MAX_SMALL}. */
     int classOf(int bytes) {
         int last = bytes - 1;
-        int shift = 28 - Integer.numberOfLeadingZeros(last | 1);
-        if (shift <= alignmentShift) {
-            return last >>> alignmentShift;
-        }
+        // The greater of the two rather than a branch, which sizes that come mixed would have the processor guess
+        // wrong.
+        int shift = Math.max(28 - Integer.numberOfLeadingZeros(last | 1), alignmentShift);
         return ((shift - alignmentShift) << 3) + (last >>> shift);
     }
 
     /** Bytes of one slot. */
     int size(int index) {
         return sizes[index];
+    }
+
+    /** Free slots of this class that a magazine keeps: 8 MiB of them, but no fewer than 8 and no more than {@link Heap#MAGAZINE}. */
+    int magazine(int index) {
+        return magazines[index];
     }
 
     /** Granules of one span. */

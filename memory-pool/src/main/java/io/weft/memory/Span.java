@@ -4,8 +4,8 @@ package io.weft.memory;
 /**
  * A run of granules cut into slots of one size class, for one stripe and one stream. Guarded by its stripe's lock.
  *
- * <p>A slot's word says what it is: 0 or more links free slots (the next one's number plus one, 0 at the end); a negative word is a slot that is out, and its
- * magnitude is the bytes asked for plus flags. So every double free is seen without a word more.
+ * <p>A slot's word says what it is: 0 or more links free slots (the next one's number plus one, 0 at the end and in a magazine); a negative word is a slot that is
+ * out, and its magnitude is the bytes asked for plus flags. So every double free is seen without a word more.
  */
 final class Span {
     /** Added to the bytes asked for: other streams use the slot, too. */
@@ -26,7 +26,9 @@ final class Span {
     int stream;
     int block;
     long start;
+    /** Slots that are out or in a magazine. */
     int used;
+
     int free;
     int untouched;
     Span previous;
@@ -75,6 +77,20 @@ final class Span {
         long offset = address - start;
         int slot = (int) (((offset >>> 7) * reciprocal) >>> 32);
         return (long) slot * size == offset && slot < untouched ? slot : -1;
+    }
+
+    /** Hands out a slot of a magazine. */
+    void takeAgain(long address, int asked) {
+        slots[(int) ((((address - start) >>> 7) * reciprocal) >>> 32)] = -asked;
+    }
+
+    /** Slots that are out. */
+    int out() {
+        int out = 0;
+        for (int slot = 0; slot < untouched; slot++) {
+            out += slots[slot] < 0 ? 1 : 0;
+        }
+        return out;
     }
 
     void putBack(int slot) {

@@ -19,11 +19,13 @@ final class Stripe extends SpinLock {
     long maxLive;
     /** What the arena has taken note of. */
     long noted;
+    /** Allocations at the last upkeep. */
+    long allocationsAtUpkeep;
 
     @SuppressWarnings("unused")
     long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
 
-    Heap heap(int stream, int classes) {
+    Heap heap(int stream, SizeClasses classes) {
         if (stream >= heaps.length) {
             heaps = java.util.Arrays.copyOf(heaps, Math.max(stream + 1, 2 * heaps.length));
         }
