@@ -21,11 +21,14 @@ final class Arena extends SpinLock {
     private static final int ROOMY = 1 << (24 - SHIFT);
     /** The pool moves pages rather than grow beyond peak live bytes and one part in so many of them. */
     private static final long SLACK_SHARE = 128;
+    /** Holes closed at the end of one iteration, each with two device calls: some 20 ms where those are dear, and in the first iterations only. */
+    private static final int MOST_MOVES = 512;
 
     final PageSource source;
     final Marks marks;
     final Blocks blocks = new Blocks();
     final Tiers tiers = new Tiers();
+    private final IdleTime idleTime = new IdleTime();
     final long segmentBytes;
     final int stepShift;
 
@@ -45,6 +48,8 @@ final class Arena extends SpinLock {
     private int last;
     private int top;
     private int voids;
+    /** Whether pages were moved since the last look at holes. */
+    private boolean moved;
 
     int deferredCount;
     long deferredTotal;
@@ -300,6 +305,7 @@ final class Arena extends SpinLock {
     /** Gets memory for a request from the device; 1 when it did, 0 when the limit stands in the way, -1 when the device has no more. */
     int grow(int granules, int stream, long limit) {
         misses++;
+        idleTime.noteGrowth();
         return source.contiguous() ? growRange(granules, stream, limit) : growSegment(granules, limit);
     }
 
@@ -382,7 +388,7 @@ final class Arena extends SpinLock {
             bin(spared).add(spared);
             bin(rest).add(rest);
         }
-        boolean moved = movePages(
+        boolean any = movePages(
                 bytes,
                 windowFirst == 0 ? top : blocks.start(windowFirst),
                 spared == 0 ? Integer.MAX_VALUE : blocks.end(spared));
@@ -390,12 +396,12 @@ final class Arena extends SpinLock {
             bin(rest).remove(rest);
             join(rest);
         }
-        return moved;
+        return any;
     }
 
     private boolean movePages(long bytes, int from, int to) {
         long target = reserved - bytes;
-        boolean moved = false;
+        boolean any = false;
         while (reserved > target) {
             int best = 0;
             for (int owner = 0; owner <= marks.streams(); owner++) {
@@ -407,18 +413,76 @@ final class Arena extends SpinLock {
                 }
             }
             if (best == 0) {
-                return moved;
+                return any;
             }
             int first = (blocks.start(best) + (1 << stepShift) - 1) >> stepShift;
             int end = blocks.end(best) >> stepShift;
             if (end <= first) {
-                return moved;
+                return any;
             }
             int most = (int) ((reserved - target + (1L << (SHIFT + stepShift)) - 1) >> (SHIFT + stepShift));
             release(best, first << stepShift, Math.min(most, end - first) << stepShift);
             moved = true;
+            any = true;
         }
-        return moved;
+        return any;
+    }
+
+    /**
+     * Puts the last idle pages into the first holes, a few at a time, so that free memory is one range again. Holes come from pages that were moved while blocks
+     * stood in the way; at the end of an iteration most of those are gone, and blocks of the next one would have to be put around the holes.
+     */
+    private void closeHoles() {
+        if (!moved) {
+            return;
+        }
+        moved = false;
+        int moves = 0;
+        for (int hole = voids == 0 ? 0 : first; hole != 0; hole = blocks.next(hole)) {
+            if (blocks.state(hole) != Blocks.VOID) {
+                continue;
+            }
+            int at = blocks.start(hole);
+            int donor = last;
+            while (donor != hole && !hasIdlePage(donor)) {
+                donor = blocks.previous(donor);
+            }
+            if (donor == hole) {
+                return;
+            }
+            if (++moves > MOST_MOVES) {
+                moved = true;
+                return;
+            }
+            int end = blocks.end(donor) >> stepShift << stepShift;
+            int idle = end - roundUp(blocks.start(donor), 1 << stepShift);
+            int length = Math.min(blocks.length(hole), idle);
+            release(donor, end - length, length);
+            if (!source.obtain((long) at << SHIFT, (long) length << SHIFT)) {
+                return;
+            }
+            if (at >= top) {
+                // The hole was the last but one and is gone with the block behind it.
+                hole = append(length);
+            } else {
+                if (blocks.length(hole) > length) {
+                    splitKeepingLast(hole, length);
+                } else {
+                    voids--;
+                }
+                count(length);
+                blocks.owner(hole, 0, 0);
+                blocks.state(hole, Blocks.FREE);
+            }
+            hole = join(hole);
+        }
+    }
+
+    private boolean hasIdlePage(int block) {
+        return blocks.state(block) == Blocks.FREE
+                && blocks.small(block) == 0
+                && effectiveOwner(block) == 0
+                && blocks.end(block) >> stepShift > roundUp(blocks.start(block), 1 << stepShift) >> stepShift;
     }
 
     /** Maps what is missing in the window and makes one free block of it. */
@@ -562,38 +626,51 @@ final class Arena extends SpinLock {
      * @param idleNanos ns for which a step must have been idle, -1 for any
      */
     void giveBack(long target, int coolest, long idleNanos, long now) {
-        for (int block = first; block != 0 && reserved > target; block = blocks.next(block)) {
+        // From the end, so that holes do not come between blocks that are still used.
+        int previous;
+        for (int block = last; block != 0 && reserved > target; block = previous) {
+            previous = blocks.previous(block);
             if (blocks.state(block) != Blocks.FREE || effectiveOwner(block) != 0) {
                 continue;
             }
-            if (!segments.isEmpty()) {
-                Integer length = segments.get(blocks.start(block));
-                if (length != null
-                        && length == blocks.length(block)
-                        && idle(
-                                blocks.start(block) >> stepShift,
-                                (blocks.end(block) - 1) >> stepShift,
-                                coolest,
-                                idleNanos,
-                                now)) {
-                    segments.remove(blocks.start(block));
-                    block = release(block, blocks.start(block), length);
+            int from = blocks.start(block);
+            int to = blocks.end(block);
+            if (segments.isEmpty()) {
+                int lowest = (from + (1 << stepShift) - 1) >> stepShift;
+                int end = to >> stepShift;
+                while (end > lowest && !idle(end - 1, end - 1, coolest, idleNanos, now)) {
+                    end--;
                 }
-                continue;
-            }
-            int from = (blocks.start(block) + (1 << stepShift) - 1) >> stepShift;
-            int end = blocks.end(block) >> stepShift;
-            while (from < end && !idle(from, from, coolest, idleNanos, now)) {
-                from++;
-            }
-            int to = from;
-            long most = (reserved - target + ((1L << (SHIFT + stepShift)) - 1)) >> (SHIFT + stepShift);
-            while (to < end && to - from < most && idle(to, to, coolest, idleNanos, now)) {
-                to++;
+                int start = end;
+                long most = (reserved - target + ((1L << (SHIFT + stepShift)) - 1)) >> (SHIFT + stepShift);
+                while (start > lowest && end - start < most && idle(start - 1, start - 1, coolest, idleNanos, now)) {
+                    start--;
+                }
+                from = start << stepShift;
+                to = end << stepShift;
+            } else {
+                Integer length = segments.get(from);
+                if (length == null
+                        || length != to - from
+                        || !idle(from >> stepShift, (to - 1) >> stepShift, coolest, idleNanos, now)) {
+                    continue;
+                }
+                segments.remove(from);
             }
             if (to > from) {
-                block = release(block, from << stepShift, (to - from) << stepShift);
+                int hole = release(block, from, to - from);
+                // What is left of the block in front of the hole has another look, if it was all idle in between.
+                previous = hole == 0 ? last : blocks.previous(hole);
             }
+        }
+    }
+
+    /** Hands memory back that is cold and was idle for long enough. */
+    void giveBackIdle(long idleNanos, long now) {
+        long before = givenBack;
+        giveBack(0, Tiers.COLD, idleTime.at(idleNanos, now), now);
+        if (givenBack > before) {
+            idleTime.noteGiveBack(now);
         }
     }
 
@@ -807,6 +884,9 @@ final class Arena extends SpinLock {
             if (state != Blocks.FREE && state != Blocks.VOID) {
                 tiers.touch(blocks.start(block) >> stepShift, (blocks.end(block) - 1) >> stepShift);
             }
+        }
+        if (source.contiguous()) {
+            closeHoles();
         }
         for (int stream = 0; stream < layouts.length; stream++) {
             Layout layout = layouts[stream];

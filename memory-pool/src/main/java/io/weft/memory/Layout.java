@@ -127,9 +127,12 @@ final class Layout {
         same = false;
     }
 
-    /** Whether the iteration that ends now did exactly what the one before did. */
+    /**
+     * Whether the iteration that ends now is worth a layout: it did exactly what the one before did. The first one of all is trusted to be repeated, since most
+     * programs do; a wrong guess costs one plan.
+     */
     boolean repeated() {
-        return same && count == expectedCount && count > 0;
+        return count > 0 && (expectedCount == -1 || (same && count == expectedCount));
     }
 
     /** Ends an iteration: what it did is what the next one is expected to do. */

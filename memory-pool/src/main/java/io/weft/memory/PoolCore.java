@@ -188,6 +188,7 @@ public final class PoolCore {
         heap.unlist(span);
         heap.empty[span.sizeClass]--;
         heap.spans--;
+        span.stripe.spanBytes -= (long) classes.granules(span.sizeClass) << SHIFT;
         int from = (int) (span.start >> SHIFT);
         arena.spans.set(from, classes.granules(span.sizeClass), null);
         arena.free(span.block, span.stream);
@@ -294,6 +295,10 @@ public final class PoolCore {
             Span span = heap.open[sizeClass];
             if (span == null) {
                 refills++;
+                if (stripe.spanBytes >= stripe.flushAt) {
+                    flush(stripe);
+                    stripe.flushAt = Math.max(Stripe.FEW_SPANS, stripe.spanBytes + stripe.spanBytes / 2);
+                }
                 int granules = classes.granules(sizeClass);
                 long block = obtainForSpan(granules, stream, stripe);
                 if (block <= 0) {
@@ -345,6 +350,7 @@ public final class PoolCore {
         heap.list(span);
         heap.empty[sizeClass]++;
         heap.spans++;
+        stripe.spanBytes += (long) granules << SHIFT;
         return span;
     }
 
@@ -533,13 +539,35 @@ public final class PoolCore {
             if (stripe != held && !stripe.tryLock()) {
                 continue;
             }
-            for (Heap heap : stripe.heaps) {
-                if (heap != null && heap.spans > 0) {
-                    any |= flush(heap);
-                }
-            }
+            any |= flush(stripe);
             if (stripe != held) {
                 stripe.unlock();
+            }
+        }
+        return any;
+    }
+
+    /** Gives empty spans up, of stripes that served nothing since the last time: a thread or a stream that has ended keeps no memory. */
+    private void flushResting(Stripe held) {
+        for (Stripe stripe : stripes) {
+            if (stripe.spanBytes == 0 || (stripe != held && !stripe.tryLock())) {
+                continue;
+            }
+            if (stripe.allocations == stripe.allocationsAtUpkeep) {
+                flush(stripe);
+            }
+            stripe.allocationsAtUpkeep = stripe.allocations;
+            if (stripe != held) {
+                stripe.unlock();
+            }
+        }
+    }
+
+    private boolean flush(Stripe stripe) {
+        boolean any = false;
+        for (Heap heap : stripe.heaps) {
+            if (heap != null && heap.spans > 0) {
+                any |= flush(heap);
             }
         }
         return any;
@@ -632,7 +660,10 @@ public final class PoolCore {
             }
             poll(stripe);
             arena.nextIteration();
-            arena.giveBack(0, Tiers.COLD, options.idleNanos(), now);
+            flushResting(stripe);
+            // What those two freed is idle from now on, if its stream has passed.
+            poll(stripe);
+            arena.giveBackIdle(options.idleNanos(), now);
         } finally {
             arena.unlock();
             stripe.unlock();
@@ -646,15 +677,15 @@ public final class PoolCore {
      * @return bytes handed back
      */
     public long giveBackIdle(long now) {
-        return giveBack(Tiers.COLD, options.idleNanos(), now, false);
+        return giveBack(now, false);
     }
 
     /** Hands everything back that is idle and that every stream has passed. Returns the bytes. */
     public long trim() {
-        return giveBack(Tiers.HOT, -1, 0, true);
+        return giveBack(0, true);
     }
 
-    private long giveBack(int coolest, long idleNanos, long now, boolean all) {
+    private long giveBack(long now, boolean all) {
         Stripe stripe = stripe();
         stripe.lock();
         arena.lock();
@@ -670,10 +701,11 @@ public final class PoolCore {
                 do {
                     left = arena.reserved;
                     arena.sweep();
-                    arena.giveBack(0, coolest, idleNanos, now);
+                    arena.giveBack(0, Tiers.HOT, -1, 0);
                 } while (arena.reserved < left);
             } else {
-                arena.giveBack(0, coolest, idleNanos, now);
+                flushResting(stripe);
+                arena.giveBackIdle(options.idleNanos(), now);
             }
             return before - arena.reserved;
         } finally {

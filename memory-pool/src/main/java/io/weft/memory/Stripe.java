@@ -6,6 +6,9 @@ package io.weft.memory;
  * Everything in it is guarded by its own lock.
  */
 final class Stripe extends SpinLock {
+    /** Spans that hold nothing are not worth a look below this, 4 MiB. */
+    static final long FEW_SPANS = 4 << 20;
+
     // Keeps two stripes off one cache line whatever their order in the heap.
     @SuppressWarnings("unused")
     long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
@@ -21,6 +24,10 @@ final class Stripe extends SpinLock {
     long noted;
     /** Allocations at the last upkeep. */
     long allocationsAtUpkeep;
+    /** Bytes of its spans. */
+    long spanBytes;
+    /** Bytes of spans from which on those are given up that hold nothing, before another one is opened. */
+    long flushAt = FEW_SPANS;
 
     @SuppressWarnings("unused")
     long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;

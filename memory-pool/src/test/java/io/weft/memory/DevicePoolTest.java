@@ -365,7 +365,7 @@ class DevicePoolTest {
     }
 
     @Test
-    void aThirdEqualIterationIsServedFromTheLearnedLayoutAndADeviationNeverFails() {
+    void equalIterationsAreServedFromTheLearnedLayoutAndADeviationNeverFails() {
         try (DevicePool pool = DevicePool.open(
                 device, SegmentSource.device(device), PoolOptions.defaults().withSegmentBytes(64 * MB))) {
             for (int iteration = 0; iteration < 4; iteration++) {
@@ -376,7 +376,8 @@ class DevicePoolTest {
                 all.forEach(Buffer::close);
                 pool.nextIteration();
             }
-            assertEquals(16, pool.statistics().plannedAllocations());
+            // The first one is trusted to be repeated.
+            assertEquals(24, pool.statistics().plannedAllocations());
             Buffer first = pool.allocate(2 * MB, a);
             Buffer other = pool.allocate(5 * MB, a);
             Buffer more = pool.allocate(4 * MB, a);

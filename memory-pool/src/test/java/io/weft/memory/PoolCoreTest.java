@@ -307,4 +307,79 @@ class PoolCoreTest {
         assertEquals(afterWarmUp, end.peakReservedBytes(), "no growth");
         assertTrue(end.fragmentation() < 0.03, end::toString);
     }
+
+    /** https://github.com/pytorch/pytorch/issues/152135 */
+    @Test
+    void memoryThatIsSoonWantedAgainIsKeptLongerAndMemoryThatIsNotGoesBack() {
+        CountedPages pages = new CountedPages(1L << 40, true);
+        PoolCore core = new PoolCore(pages, StreamOrder.immediate(), options());
+        long now = 0;
+        long callsBefore = 0;
+        for (int swing = 0; swing < 20; swing++) {
+            if (swing == 10) {
+                callsBefore = pages.calls();
+            }
+            core.free(core.allocate(100 * MB, 0), 0);
+            for (int quiet = 0; quiet < 10; quiet++) {
+                now += 200_000_000L;
+                core.free(core.allocate(10 * MB, 0), 0);
+                core.nextIteration(now);
+            }
+        }
+        assertEquals(callsBefore, pages.calls(), "a swinging need calls the device on and on");
+        for (int quiet = 0; quiet < 5000; quiet++) {
+            now += 200_000_000L;
+            core.free(core.allocate(10 * MB, 0), 0);
+            core.nextIteration(now);
+        }
+        assertTrue(core.reservedBytes() <= 12 * MB, () -> core.statistics().toString());
+    }
+
+    @Test
+    void aThreadThatEndsKeepsNoMemory() throws InterruptedException {
+        PoolCore core = core(true, 1L << 40);
+        for (int i = 0; i < 40; i++) {
+            int size = 1000 * (i + 1);
+            Thread worker = Thread.ofPlatform().start(() -> {
+                long[] at = new long[50];
+                for (int block = 0; block < at.length; block++) {
+                    at[block] = core.allocate(size, 0);
+                }
+                for (long address : at) {
+                    core.free(address, 0);
+                }
+            });
+            worker.join();
+        }
+        long now = 0;
+        for (int i = 0; i < 8; i++) {
+            now += 400_000_000L;
+            core.nextIteration(now);
+        }
+        assertEquals(0, core.reservedBytes(), () -> core.statistics().toString());
+    }
+
+    @Test
+    void theDeviceIsNotCalledAfterTheFirstIterationOfManyEqualOnes() {
+        CountedPages pages = new CountedPages(1L << 40, true);
+        PoolCore core = new PoolCore(pages, StreamOrder.immediate(), options());
+        long afterFirst = 0;
+        for (int iteration = 0; iteration < 12; iteration++) {
+            SplittableRandom random = new SplittableRandom(5);
+            List<Long> out = new ArrayList<>();
+            for (int i = 0; i < 600; i++) {
+                if (out.size() > 20 && random.nextInt(3) == 0) {
+                    core.free(out.remove(random.nextInt(out.size())), 0);
+                } else {
+                    out.add(core.allocate((long) Math.pow(2, 9 + 15 * random.nextDouble()), 0));
+                }
+            }
+            out.forEach(at -> core.free(at, 0));
+            core.nextIteration(iteration * 1_000_000L);
+            if (iteration == 0) {
+                afterFirst = pages.calls();
+            }
+        }
+        assertEquals(afterFirst, pages.calls());
+    }
 }

@@ -5,7 +5,6 @@ import com.sun.management.ThreadMXBean;
 import io.weft.memory.LayoutProblem;
 import io.weft.memory.PoolCore;
 import io.weft.memory.PoolOptions;
-import io.weft.memory.PoolStatistics;
 import io.weft.memory.StaticPlanner;
 import io.weft.memory.StreamOrder;
 import io.weft.memory.replay.BestFitModel;
@@ -38,7 +37,8 @@ public final class PoolFigures {
     /** Prints the figures asked for. */
     public static void main(String[] arguments) throws IOException {
         if (arguments.length == 0) {
-            System.out.println("usage: PoolFigures replay FILE... | pressure FILE... | plan FILE... | pairs | soak");
+            System.out.println(
+                    "usage: PoolFigures replay FILE... | pressure FILE... | plan FILE... | pairs | soak [HOURS]");
             return;
         }
         List<String> files = List.of(arguments).subList(1, arguments.length);
@@ -56,7 +56,7 @@ public final class PoolFigures {
                     pairs(mix, 2);
                 }
             }
-            case "soak" -> soak();
+            case "soak" -> PoolSoak.print(files.isEmpty() ? 72 : Integer.parseInt(files.getFirst()));
             default ->
                 System.out.println(
                         "unknown figure '" + arguments[0] + "'; accepted are replay, pressure, plan, pairs, soak");
@@ -209,46 +209,5 @@ public final class PoolFigures {
                 threads,
                 Arrays.stream(nanos).max().orElse(0),
                 Arrays.stream(garbage).max().orElse(0));
-    }
-
-    /** 72 hours of iterations of half a second each in virtual time, whose sequence length drifts. */
-    private static void soak() {
-        CountedPages pages = new CountedPages(NO_LIMIT, true);
-        PoolCore core = new PoolCore(
-                pages, StreamOrder.immediate(), PoolOptions.defaults().withSegmentBytes(PoolOptions.SEGMENT_STEP));
-        SplittableRandom random = new SplittableRandom(72);
-        long iteration = 0;
-        long[] at = new long[64];
-        long firstHour = 0;
-        double worst = 0;
-        for (int hour = 0; hour < 72; hour++) {
-            for (int i = 0; i < 7200; i++) {
-                double drift = 1 + 0.3 * Math.sin(iteration / 5000.0);
-                long length = (long) (drift * (300 + random.nextInt(100)));
-                for (int layer = 0; layer < at.length; layer++) {
-                    at[layer] = core.allocate(length * (16 + layer % 5) * 512, 0);
-                    core.free(core.allocate(length * 7 * 512, 0), 0);
-                    core.free(core.allocate(1 + random.nextInt(100_000), 0), 0);
-                }
-                for (int layer = at.length - 1; layer >= 0; layer--) {
-                    core.free(at[layer], 0);
-                }
-                core.nextIteration(++iteration * 500_000_000L);
-            }
-            PoolStatistics now = core.statistics();
-            worst = Math.max(worst, now.fragmentation());
-            firstHour = hour == 0 ? now.peakReservedBytes() : firstHour;
-        }
-        PoolStatistics end = core.statistics();
-        core.trim();
-        System.out.printf(
-                "72 virtual hours, %d iterations: worst fragmentation %.2f %%, peak reserved after one hour %.1f MB and at the end"
-                        + " %.1f MB, %d device calls, %d bytes left after trim%n",
-                iteration,
-                100 * worst,
-                firstHour / 1e6,
-                end.peakReservedBytes() / 1e6,
-                pages.calls(),
-                core.reservedBytes());
     }
 }

@@ -8,6 +8,7 @@ public final class CountedPages implements PageSource {
     private final long limit;
     private final boolean contiguous;
     private long held;
+    private long peakHeld;
     private long calls;
 
     /**
@@ -41,6 +42,7 @@ public final class CountedPages implements PageSource {
             return false;
         }
         held += bytes;
+        peakHeld = Math.max(peakHeld, held);
         return true;
     }
 
@@ -53,6 +55,16 @@ public final class CountedPages implements PageSource {
     /** Calls so far. */
     public long calls() {
         return calls;
+    }
+
+    /** Most bytes held at one time, ever or since {@link #forgetPeak}. */
+    public long peakHeldBytes() {
+        return peakHeld;
+    }
+
+    /** Starts the peak anew from what is held now. */
+    public void forgetPeak() {
+        peakHeld = held;
     }
 
     /** Bytes held now. */

@@ -69,7 +69,6 @@ public final class Replay {
                 double nanos = (double) (System.nanoTime() - start) / Math.max(1, count - first);
                 if (pass == 0) {
                     cold = nanos;
-                    callsCold = target.deviceCalls();
                 } else {
                     perEvent[pass - 1] = nanos;
                 }
@@ -79,6 +78,9 @@ public final class Replay {
             }
             freeRest();
             target.nextIteration();
+            if (pass == 0) {
+                callsCold = target.deviceCalls();
+            }
         }
         double[] warm = Arrays.copyOf(perEvent, passes - 2);
         Arrays.sort(warm);
