@@ -3,20 +3,23 @@ package io.weft.memory;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.Buffer;
+import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,7 +40,7 @@ class SeededBugTest {
      * @param file the file it is put into
      * @param words what is changed, each followed by what it becomes
      */
-    private record Bug(String report, PoolScenarios scenario, String file, List<String> words) {
+    record Bug(String report, PoolScenarios scenario, String file, List<String> words) {
         static Bug of(String report, PoolScenarios scenario, String file, String... words) {
             return new Bug(report, scenario, file, List.of(words));
         }
@@ -232,49 +235,47 @@ class SeededBugTest {
         for (int i = 0; i < bug.words().size(); i += 2) {
             String words = bug.words().get(i);
             int at = source.indexOf(words);
-            assertEquals(true, at >= 0 && source.indexOf(words, at + 1) < 0, "not there once: " + words);
+            assertTrue(at >= 0 && source.indexOf(words, at + 1) < 0, "not there once: " + words);
             source = source.replace(words, bug.words().get(i + 1));
         }
         Path changed = folder.resolve(bug.file() + ".java");
         Files.writeString(changed, source);
         compile(changed, folder);
         try (URLClassLoader copy = new Copy(folder)) {
-            Runnable scenario = Stream.of(copy.loadClass(PoolScenarios.class.getName()).getEnumConstants())
-                    .filter(constant -> constant.toString().equals(bug.scenario().toString()))
+            Runnable scenario = Stream.of(
+                            copy.loadClass(PoolScenarios.class.getName()).getEnumConstants())
+                    .filter(constant ->
+                            constant.toString().equals(bug.scenario().toString()))
                     .map(Runnable.class::cast)
                     .findFirst()
                     .orElseThrow();
             assertEquals(copy, scenario.getClass().getClassLoader(), "the copy is not the one that runs");
             Throwable found = assertThrows(Throwable.class, scenario::run, "the scenario does not notice the bug");
-            assertEquals(false, found instanceof LinkageError, () -> "the copy does not run: " + found);
+            assertFalse(found instanceof LinkageError, () -> "the copy does not run: " + found);
         }
     }
 
     private static Path classes(Class<?> type) {
-        return Path.of(java.net.URI.create(
+        return Path.of(URI.create(
                 type.getProtectionDomain().getCodeSource().getLocation().toString()));
     }
 
-    private static void compile(Path source, Path into) throws IOException {
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    private static void compile(Path source, Path into) {
         StringWriter messages = new StringWriter();
-        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-            boolean done = compiler.getTask(
-                            messages,
-                            files,
-                            null,
-                            List.of(
-                                    "-proc:none",
-                                    "-nowarn",
-                                    "-d",
-                                    into.toString(),
-                                    "-cp",
-                                    classes(PoolCore.class) + java.io.File.pathSeparator + classes(Buffer.class)),
-                            null,
-                            files.getJavaFileObjects(source))
-                    .call();
-            assertEquals(true, done, messages::toString);
-        }
+        PrintWriter out = new PrintWriter(messages);
+        int code = ToolProvider.findFirst("javac")
+                .orElseThrow()
+                .run(
+                        out,
+                        out,
+                        "-proc:none",
+                        "-nowarn",
+                        "-d",
+                        into.toString(),
+                        "-cp",
+                        classes(PoolCore.class) + File.pathSeparator + classes(Buffer.class),
+                        source.toString());
+        assertEquals(0, code, messages::toString);
     }
 
     /** Loads the pool's classes itself, the changed ones first, and leaves everything else to the usual loader. */
@@ -284,7 +285,8 @@ class SeededBugTest {
                     new URL[] {
                         changed.toUri().toURL(),
                         classes(PoolCore.class).toUri().toURL(),
-                        classes(PoolScenarios.class).toUri().toURL()
+                        // Tests are patched into the module, so the module's place is not theirs.
+                        Path.of("target/test-classes").toUri().toURL()
                     },
                     SeededBugTest.class.getClassLoader());
         }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.benchmarks.memory;
 
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBuf;
 import io.weft.memory.PoolCore;
 import io.weft.memory.PoolOptions;
 import io.weft.memory.StreamOrder;
 import io.weft.memory.replay.CountedPages;
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.SplittableRandom;
@@ -21,18 +25,29 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One free and one allocation of a random live block, in steady state; one stream for each thread, one pool for all. Beside it the floor (a free list by size
- * class without any check) and the C library's malloc through the foreign-function interface. Threads by JMH's {@code -t}, garbage by {@code -prof gc}.
+ * One free and one allocation of a random live block, in steady state; one stream for each thread, one pool for all. Beside it, in the same run: the floor (a free
+ * list by size class without any check), Netty's adaptive allocator, and malloc of the C library, of jemalloc and of tcmalloc through the foreign-function
+ * interface. The last two need Debian's {@code libjemalloc2} and {@code libtcmalloc-minimal4}; where one is missing, its benchmark fails and the others go on.
+ * Threads by JMH's {@code -t}, garbage by {@code -prof gc}. Threads are Netty's, so that its caches are on.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Fork(
+        value = 1,
+        jvmArgsAppend = {
+            "--enable-native-access=ALL-UNNAMED",
+            "-Djmh.executor=CUSTOM",
+            "-Djmh.executor.class=io.weft.benchmarks.memory.NettyThreads",
+            "-Dio.netty.maxDirectMemory=19000000000",
+            "-XX:MaxDirectMemorySize=18g"
+        })
 public class PoolPairBenchmark {
     private static final int DRAWS = 1 << 16;
 
@@ -154,6 +169,94 @@ public class PoolPairBenchmark {
         }
         long fresh = (long) MALLOC.invokeExact(live.sizes[at]);
         live.addresses[slot] = fresh;
+        return fresh;
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle nativeFunction(String library, String name, FunctionDescriptor type) {
+        SymbolLookup symbols = SymbolLookup.libraryLookup(library, Arena.global());
+        return LINKER.downcallHandle(symbols.find(name).orElseThrow(), type);
+    }
+
+    /** Looked up when its benchmark runs, and constants then. */
+    private static final class Jemalloc {
+        private static final String LIBRARY = "libjemalloc.so.2";
+        static final MethodHandle MALLOC =
+                nativeFunction(LIBRARY, "malloc", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        static final MethodHandle FREE =
+                nativeFunction(LIBRARY, "free", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+    }
+
+    /** The same for the other one. */
+    private static final class Tcmalloc {
+        private static final String LIBRARY = "libtcmalloc_minimal.so.4";
+        static final MethodHandle MALLOC = nativeFunction(
+                LIBRARY, "tc_malloc", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        static final MethodHandle FREE =
+                nativeFunction(LIBRARY, "tc_free", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+    }
+
+    /** Jemalloc. */
+    @Benchmark
+    public long jemalloc(Live live) throws Throwable {
+        int at = live.at++ & (DRAWS - 1);
+        int slot = live.slots[at];
+        long old = live.addresses[slot];
+        if (old >= 0) {
+            Jemalloc.FREE.invokeExact(old);
+        }
+        long fresh = (long) Jemalloc.MALLOC.invokeExact(live.sizes[at]);
+        live.addresses[slot] = fresh;
+        return fresh;
+    }
+
+    /** Tcmalloc. */
+    @Benchmark
+    public long tcmalloc(Live live) throws Throwable {
+        int at = live.at++ & (DRAWS - 1);
+        int slot = live.slots[at];
+        long old = live.addresses[slot];
+        if (old >= 0) {
+            Tcmalloc.FREE.invokeExact(old);
+        }
+        long fresh = (long) Tcmalloc.MALLOC.invokeExact(live.sizes[at]);
+        live.addresses[slot] = fresh;
+        return fresh;
+    }
+
+    /** Netty's allocator and a thread's live buffers of it. */
+    @State(Scope.Benchmark)
+    public static class Netty {
+        private final AdaptiveByteBufAllocator allocator = new AdaptiveByteBufAllocator(true, true);
+    }
+
+    /** A thread's live buffers. */
+    @State(Scope.Thread)
+    public static class Buffers {
+        private final ByteBuf[] buffers = new ByteBuf[1 << 10];
+
+        /** Hands them back. */
+        @TearDown
+        public void release() {
+            for (ByteBuf buffer : buffers) {
+                if (buffer != null) {
+                    buffer.release();
+                }
+            }
+        }
+    }
+
+    /** Netty's adaptive allocator, direct memory. */
+    @Benchmark
+    public ByteBuf netty(Live live, Netty netty, Buffers buffers) {
+        int at = live.at++ & (DRAWS - 1);
+        int slot = live.slots[at];
+        ByteBuf old = buffers.buffers[slot];
+        if (old != null) {
+            old.release();
+        }
+        ByteBuf fresh = netty.allocator.directBuffer((int) live.sizes[at]);
+        buffers.buffers[slot] = fresh;
         return fresh;
     }
 }
