@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -205,31 +207,22 @@ class PoolCoreTest {
     @Test
     void blocksFreedByAnotherThreadComeBack() throws InterruptedException {
         PoolCore core = core(true, 1L << 40);
-        ConcurrentLinkedQueue<Long> handed = new ConcurrentLinkedQueue<>();
+        BlockingQueue<Long> handed = new ArrayBlockingQueue<>(500);
         AtomicReference<Throwable> failure = new AtomicReference<>();
         int count = 100_000;
         Thread consumer = Thread.ofPlatform().start(() -> {
-            int freed = 0;
             try {
-                while (freed < count) {
-                    Long at = handed.poll();
-                    if (at == null) {
-                        Thread.onSpinWait();
-                    } else {
-                        core.free(at, 0);
-                        freed++;
-                    }
+                for (int freed = 0; freed < count; freed++) {
+                    core.free(handed.take(), 0);
                 }
-            } catch (RuntimeException error) {
+            } catch (RuntimeException | InterruptedException error) {
                 failure.set(error);
             }
         });
         SplittableRandom random = new SplittableRandom(9);
-        for (int i = 0; i < count; i++) {
-            while (core.statistics().liveBuffers() > 500 && i % 64 == 0 && failure.get() == null) {
-                Thread.onSpinWait();
-            }
-            handed.add(core.allocate(1 + random.nextInt(20_000), 0));
+        for (int i = 0; i < count && failure.get() == null; i++) {
+            long at = core.allocate(1 + random.nextInt(20_000), 0);
+            assertTrue(handed.offer(at, 1, TimeUnit.MINUTES), "nobody frees any more");
         }
         consumer.join();
         assertEquals(null, failure.get());

@@ -31,7 +31,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * One free and one allocation of a random live block, in steady state; one stream for each thread, one pool for all. Beside it, in the same run: the floor (a free
  * list by size class without any check), Netty's adaptive allocator, and malloc of the C library, of jemalloc and of tcmalloc through the foreign-function
- * interface. The last two need Debian's {@code libjemalloc2} and {@code libtcmalloc-minimal4}; where one is missing, its benchmark fails and the others go on.
+ * interface. The last two need Debian's {@code libjemalloc2} and {@code libtcmalloc-minimal4}; where one is missing, its benchmark fails and the others go on. Jemalloc
+ * can be loaded late only with {@code GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384}.
  * Threads by JMH's {@code -t}, garbage by {@code -prof gc}. Threads are Netty's, so that its caches are on.
  */
 @State(Scope.Benchmark)
