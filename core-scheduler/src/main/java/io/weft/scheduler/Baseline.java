@@ -60,8 +60,7 @@ record Baseline(
         CommandGraph engines = direct(problem, TransferEngine.COPY_ENGINE);
         CommandGraph kernels = direct(problem, TransferEngine.KERNEL);
         double busiest = Math.min(
-                busiestLink(timeline),
-                busiestLink(model.estimate(kernels, issue, PerformanceModel.Detail.SUMMARY)));
+                busiestLink(timeline), busiestLink(model.estimate(kernels, issue, PerformanceModel.Detail.SUMMARY)));
         return new Baseline(
                 timeline.makespanNanos(),
                 gemm,
@@ -89,7 +88,8 @@ record Baseline(
 
     /** A GEMM of the same shape on the first device, in slots of its own. */
     static Command.Gemm gemm(CommandGraph.Builder builder, Command.Gemm like) {
-        return gemm(builder, like.m(), like.n(), like.k(), like.a().type(), like.c().type());
+        return gemm(
+                builder, like.m(), like.n(), like.k(), like.a().type(), like.c().type());
     }
 
     private static Command.Gemm gemm(

@@ -124,8 +124,7 @@ final class PathTimes {
                 }
             }
         }
-        return model.estimate(
-                        builder.build(), PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
+        return model.estimate(builder.build(), PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
                 .makespanNanos();
     }
 
@@ -136,17 +135,16 @@ final class PathTimes {
     }
 
     private static Command copy(CommandGraph.Builder builder, int from, int to, long bytes) {
-        BufferView source = BufferView.vector(
-                builder.slot(from, "source", bytes, Slot.Role.INPUT), 0, bytes, ElementType.INT8);
-        BufferView target = BufferView.vector(
-                builder.slot(to, "target", bytes, Slot.Role.OUTPUT), 0, bytes, ElementType.INT8);
+        BufferView source =
+                BufferView.vector(builder.slot(from, "source", bytes, Slot.Role.INPUT), 0, bytes, ElementType.INT8);
+        BufferView target =
+                BufferView.vector(builder.slot(to, "target", bytes, Slot.Role.OUTPUT), 0, bytes, ElementType.INT8);
         return new Command.Copy(target, source, CopyMethod.AUTO);
     }
 
     /** What one of many equal GEMMs costs when they run on several lanes of a device, ns. */
     private double steady(Command.Gemm gemm, int streams) {
-        Piece piece =
-                new Piece(gemm.m(), gemm.n(), gemm.k(), gemm.a().type(), gemm.beta() != 0, streams);
+        Piece piece = new Piece(gemm.m(), gemm.n(), gemm.k(), gemm.a().type(), gemm.beta() != 0, streams);
         return steady.computeIfAbsent(
                 piece, p -> (beside(gemm, streams, 3) - beside(gemm, streams, 1)) / (2 * streams));
     }
@@ -156,8 +154,7 @@ final class PathTimes {
         for (int i = 0; i < lanes * each; i++) {
             builder.add(0, i % lanes, Priority.NORMAL, Baseline.gemm(builder, gemm), "gemm");
         }
-        return model.estimate(
-                        builder.build(), PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
+        return model.estimate(builder.build(), PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
                 .makespanNanos();
     }
 }

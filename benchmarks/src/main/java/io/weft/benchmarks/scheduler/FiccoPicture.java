@@ -31,7 +31,16 @@ public final class FiccoPicture {
     }
 
     private static void picture(Platform platform) {
-        System.out.printf(Locale.ROOT, "%s%n%-4s %6s %6s %6s %6s %6s", platform.uri(), "", "comm", "ideal", "best", "share", "DIL");
+        System.out.printf(
+                Locale.ROOT,
+                "%s%n%-4s %6s %6s %6s %6s %6s",
+                platform.uri(),
+                "",
+                "comm",
+                "ideal",
+                "best",
+                "share",
+                "DIL");
         for (Schedule.Kind kind : Schedule.Kind.values()) {
             System.out.printf(Locale.ROOT, "  %s", kind);
         }
@@ -63,7 +72,9 @@ public final class FiccoPicture {
                     100 * best.dilGemm());
             for (Schedule.Kind kind : Schedule.Kind.values()) {
                 System.out.printf(
-                        Locale.ROOT, "  %" + kind.label().length() + "s", String.format(Locale.ROOT, "%.2fx", gains.get(kind)));
+                        Locale.ROOT,
+                        "  %" + kind.label().length() + "s",
+                        String.format(Locale.ROOT, "%.2fx", gains.get(kind)));
             }
             System.out.println("  " + selection.choice());
             greatest = Math.max(greatest, best.speedup());
