@@ -10,15 +10,21 @@ import java.util.Map;
 
 /** Times of nodes alone, asked from the model once for each shape: a schedule has hundreds of nodes and a handful of shapes. Not for several threads at once. */
 final class AloneTimes {
-    private record Shape(int device, int peer, long rows, long columns, long depth, long pitch, Object kind) {}
+    record Shape(int device, int peer, long rows, long columns, long depth, long pitch, Object kind) {}
 
     private final PerformanceModel model;
     private final CommandGraph graph;
-    private final Map<Shape, Double> known = new HashMap<>();
+    private final Map<Shape, Double> known;
 
     AloneTimes(PerformanceModel model, CommandGraph graph) {
+        this(model, graph, new HashMap<>());
+    }
+
+    /** With what is known of other graphs; collectives must have been asked for in this graph alone. */
+    AloneTimes(PerformanceModel model, CommandGraph graph, Map<Shape, Double> known) {
         this.model = model;
         this.graph = graph;
+        this.known = known;
     }
 
     double nanos(int node) {

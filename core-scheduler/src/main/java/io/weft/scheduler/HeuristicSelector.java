@@ -10,7 +10,12 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Chooses by sizes and machine properties alone, without estimating anything: operations per byte (OTB = 2MNK / bytes), memory traffic (MT = MK + NK + MN), M against K, and thresholds that follow from the machine.
+ * Chooses without simulating any schedule.
+ *
+ * <p>Where the platform's model knows what single commands cost, every schedule worth weighing gets the length of its longest path ({@link PathTimes}), and the shortest wins: nothing contends there, except that GEMMs fill the compute units one after
+ * the other and copies share ports. Copies by kernel are weighed for the serial schedule only, and several streams only where pieces are small: beside GEMMs, both slow down in ways that a path does not show.
+ *
+ * <p>Elsewhere it chooses by sizes and machine properties alone: operations per byte (OTB = 2MNK / bytes), memory traffic (MT = MK + NK + MN), M against K, and thresholds that follow from the machine.
  *
  * <ol>
  *   <li>Serial when chunks would fall under 1 MB (a copy of 1 MB spends 21 % of its time on not copying, one of 2 MB 11 %; MI300X, AMD-DMA-Latte PERFORMANCE.md), when OTB is below the machine's balance (pieces of a
@@ -23,7 +28,7 @@ import java.util.Optional;
  *       not even 1/P of the rows does: uniform-fused-1D, the largest pieces; hetero-fused-1D between.
  * </ol>
  *
- * <p>Figures of the choice are added from the platform's model where it has one; they do not take part in the choice.
+ * <p>Figures of the choice are added from the platform's model where it has one.
  */
 public final class HeuristicSelector implements Selector {
     private static final double SMALLEST_CHUNK = 1e6;
@@ -42,10 +47,18 @@ public final class HeuristicSelector implements Selector {
     private final Optional<PerformanceModel> model;
     private final PerformanceModel.Issue issue;
 
+    private final Platform platform;
+
     /** Rules for the devices of a platform. */
     public HeuristicSelector(Platform platform) {
+        this(platform, platform.extension(PerformanceModel.class));
+    }
+
+    /** With a model that may be absent. */
+    HeuristicSelector(Platform platform, Optional<PerformanceModel> model) {
+        this.platform = platform;
         this.facts = new MachineFacts(platform);
-        this.model = platform.extension(PerformanceModel.class);
+        this.model = model;
         this.issue = ModelSelector.issue(platform);
     }
 
@@ -58,7 +71,7 @@ public final class HeuristicSelector implements Selector {
 
     @Override
     public Selection select(OverlapProblem problem) {
-        Verdict verdict = decide(problem);
+        Verdict verdict = model.isPresent() && problem.ranks() > 1 ? shortest(problem, model.get()) : decide(problem);
         List<Selection.Candidate> candidates = new ArrayList<>();
         Optional<OverlapMetrics> metrics = Optional.empty();
         if (model.isPresent()) {
@@ -89,6 +102,66 @@ public final class HeuristicSelector implements Selector {
                 verdict.reason(),
                 candidates,
                 metrics);
+    }
+
+    /** The schedule with the shortest longest path; serial when that gains next to nothing. */
+    private Verdict shortest(OverlapProblem problem, PerformanceModel costs) {
+        PathTimes paths = new PathTimes(costs, platform.topology(), problem.ranks());
+        double serial = paths.nanos(Lowering.lower(problem, Schedule.serial()));
+        Schedule best = Schedule.serial();
+        double shortest = serial;
+        Schedule second = null;
+        double next = Double.POSITIVE_INFINITY;
+        for (Schedule schedule : new CandidateSpace(
+                        problem, facts.copyEngines(), commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
+                .schedules()) {
+            if (!weighed(schedule)) {
+                continue;
+            }
+            double nanos = paths.nanos(Lowering.lower(problem, schedule));
+            if (nanos < shortest) {
+                if (schedule.kind() != best.kind()) {
+                    second = best;
+                    next = shortest;
+                }
+                best = schedule;
+                shortest = nanos;
+            } else if (nanos < next && schedule.kind() != best.kind()) {
+                second = schedule;
+                next = nanos;
+            }
+        }
+        String reason = String.format(
+                Locale.ROOT,
+                "%s: its longest path takes %.1f us, serial's %.1f us%s; %s",
+                best,
+                shortest / 1e3,
+                serial / 1e3,
+                second == null ? "" : String.format(Locale.ROOT, ", that of %s %.1f us", second, next / 1e3),
+                sizes(problem));
+        if (serial / shortest < 1 + ModelSelector.NOISE) {
+            return new Verdict(Schedule.serial(), best.kind() == Schedule.Kind.SERIAL ? second : best, 1, reason);
+        }
+        return new Verdict(best, second, serial / shortest, reason);
+    }
+
+    private boolean weighed(Schedule schedule) {
+        boolean kernel = schedule.engine() == TransferEngine.KERNEL && facts.copyEngines();
+        return !(kernel && schedule.kind() != Schedule.Kind.SERIAL)
+                && !(schedule.kind().isChunked() && schedule.streams() == 2);
+    }
+
+    private String sizes(OverlapProblem problem) {
+        double m = problem.largestRows();
+        double n = problem.n();
+        double k = problem.k();
+        double traffic = m * k + n * k + m * n;
+        return String.format(
+                Locale.ROOT,
+                "%.0f operations per byte (balance %.0f), memory traffic %.0f M elements",
+                2 * m * n * k / (traffic * problem.elementType().bytes()),
+                facts.balance(problem.elementType()),
+                traffic / 1e6);
     }
 
     private double gemmNanos(OverlapProblem problem) {
@@ -123,10 +196,8 @@ public final class HeuristicSelector implements Selector {
         TransferEngine engine = facts.copyEngines() ? TransferEngine.COPY_ENGINE : TransferEngine.KERNEL;
         String sizes = String.format(
                 Locale.ROOT,
-                "%.0f operations per byte (balance %.0f), memory traffic %.0f M elements, about %.0f us of GEMM and %.0f us of communication",
-                otb,
-                balance,
-                traffic / 1e6,
+                "%s, about %.0f us of GEMM and %.0f us of communication",
+                sizes(problem),
                 gemm / 1e3,
                 comm / 1e3);
         if (otb < balance) {

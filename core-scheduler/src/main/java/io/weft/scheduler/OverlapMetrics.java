@@ -14,12 +14,12 @@ import java.util.Arrays;
  * @param serialUs the serial schedule with the backend's collective
  * @param gemmUs the whole GEMM alone, on the most loaded device
  * @param commUs the whole collective alone
- * @param idealSpeedup serial over the longer of the two
+ * @param idealSpeedup serial over the longer of the least time for the GEMM's operations and the least time for the communication's bytes; no schedule is faster
  * @param us this schedule
  * @param speedup serial over this schedule
  * @param shareOfIdeal (speedup - 1) / (idealSpeedup - 1); 0 for serial, and where there is nothing to gain
  * @param exposedCommShare share of the time in which a device computes nothing (it only communicates or waits), mean over devices
- * @param dilGemm decomposition loss of the GEMM: all pieces alone over the whole alone
+ * @param dilGemm decomposition loss of the GEMM: all pieces alone over the whole alone; below 0 where the pieces fill waves of tiles that the whole leaves half empty
  * @param dilComm decomposition loss of the communication: all chunks of each pair of ranks alone over one copy of the whole block alone, by the same engine
  * @param cilGemm contention loss of the GEMM: time in which a device's GEMMs run over the same GEMMs alone; never negative, as GEMMs that run side by side may fill one another's gaps
  * @param cilComm contention loss of the communication: transfers beside everything else over the same transfers alone

@@ -8,9 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.weft.api.Accelerators;
 import io.weft.api.ElementType;
 import io.weft.api.Platform;
+import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class HeuristicSelectorTest {
     private static Platform mesh;
@@ -29,11 +33,46 @@ class HeuristicSelectorTest {
     }
 
     private static Selection select(Platform platform, Pattern pattern, long m, long n, long k) {
-        Selection selection =
-                new HeuristicSelector(platform).select(OverlapProblem.of(pattern, m, n, k, ElementType.BF16, 8));
+        Selection selection = new HeuristicSelector(platform, Optional.empty())
+                .select(OverlapProblem.of(pattern, m, n, k, ElementType.BF16, 8));
         assertFalse(selection.reason().contains("\n"));
         assertTrue(selection.reason().contains("operations per byte"), selection::reason);
         return selection;
+    }
+
+    /** Shapes of no model in particular, none of which the rules were written with. */
+    @ParameterizedTest
+    @CsvSource({"sim:mesh-8, 0.03", "sim:switch-8, 0.04", "sim:ring-4, 0.06"})
+    void withCostsOfSingleCommandsLittleIsLostAgainstTheSearch(String uri, double most) {
+        long seed = 20261129;
+        Random random = new Random(seed);
+        try (Platform platform = Accelerators.discover().open(uri + "?mode=timing")) {
+            int ranks = platform.devices().size();
+            ModelSelector search = new ModelSelector(platform);
+            HeuristicSelector rules = new HeuristicSelector(platform);
+            double lost = 0;
+            int problems = 15;
+            for (int i = 0; i < problems; i++) {
+                long rows = (512L << random.nextInt(8)) * (2 + random.nextInt(3)) / 2;
+                long hidden = 1024L * (2 + random.nextInt(10));
+                long split = 64L * (1 + random.nextInt(60));
+                Pattern pattern = Pattern.values()[i % Pattern.values().length];
+                OverlapProblem problem = pattern.gathers()
+                        ? OverlapProblem.of(pattern, rows, split, hidden, ElementType.BF16, ranks)
+                        : OverlapProblem.of(pattern, rows, hidden, split, ElementType.BF16, ranks);
+                OverlapMetrics best = search.select(problem).metrics().orElseThrow();
+                OverlapMetrics chosen = rules.select(problem).metrics().orElseThrow();
+                lost += chosen.us() / best.us() - 1;
+                for (Selection.Candidate candidate : search.select(problem).candidates()) {
+                    assertTrue(
+                            candidate.speedup() <= best.idealSpeedup() * (1 + 1e-9),
+                            () -> "seed " + seed + ", " + problem + ": " + candidate + " is above the ideal "
+                                    + best.idealSpeedup());
+                }
+            }
+            double mean = lost / problems;
+            assertTrue(mean <= most, () -> uri + ", seed " + seed + ": mean regret " + 100 * mean + " %");
+        }
     }
 
     @Test
