@@ -76,7 +76,9 @@ final class OperandCheck {
         long j = 0;
         while (i < oneRuns && j < otherRuns) {
             long a = oneBase + one.offset() + i * one.pitch() * one.type().bytes();
-            long b = otherBase + other.offset() + j * other.pitch() * other.type().bytes();
+            long b = otherBase
+                    + other.offset()
+                    + j * other.pitch() * other.type().bytes();
             if (a + oneBytes <= b) {
                 i++;
             } else if (b + otherBytes <= a) {

@@ -42,8 +42,8 @@ public final class GraphRuns {
             for (Device device : devices) {
                 streams.add(closing.later(device.createStream()));
             }
-            GraphExecutable executable =
-                    driver.instantiate(graph, devices.stream().map(Device::driver).toList());
+            GraphExecutable executable = driver.instantiate(
+                    graph, devices.stream().map(Device::driver).toList());
             closing.later(executable::close);
             executable.launch(bindings, streams.stream().map(Stream::driver).toList());
             streams.forEach(Stream::synchronize);

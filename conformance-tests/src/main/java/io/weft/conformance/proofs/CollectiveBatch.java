@@ -171,7 +171,9 @@ final class CollectiveBatch {
 
     private void upload() {
         if (arenas == null) {
-            arenas = devices.stream().map(device -> bench.buffer(device, Math.max(16, size))).toList();
+            arenas = devices.stream()
+                    .map(device -> bench.buffer(device, Math.max(16, size)))
+                    .toList();
         }
         for (int rank = 0; rank < ranks; rank++) {
             byte[] content = Bench.filled((int) Math.max(16, size), Bench.POISON);
@@ -199,7 +201,8 @@ final class CollectiveBatch {
 
     /** Makes a communicator and streams, issues all as one group, waits and checks. */
     void onStreams() {
-        onStreams(bench.communicator(devices), devices.stream().map(bench::stream).toList());
+        onStreams(
+                bench.communicator(devices), devices.stream().map(bench::stream).toList());
     }
 
     /** Runs all as one device graph and checks; twice, since a second launch meets what the first has left. */
@@ -212,7 +215,11 @@ final class CollectiveBatch {
         for (int i = 0; i < items.size(); i++) {
             for (int rank = 0; rank < ranks; rank++) {
                 builder.add(
-                        rank, 0, Priority.NORMAL, part(items.get(i), rank, slots[rank], i), items.get(i).kind.name());
+                        rank,
+                        0,
+                        Priority.NORMAL,
+                        part(items.get(i), rank, slots[rank], i),
+                        items.get(i).kind.name());
             }
         }
         CommandGraph graph = builder.build();
@@ -245,8 +252,8 @@ final class CollectiveBatch {
             for (int rank = 0; rank < ranks; rank++) {
                 scales[rank] = item.ops[rank].scale();
             }
-            Expectation[] results = Collectives.results(
-                    item.kind, item.ops[0].kind(), scales, item.type, item.root, item.send);
+            Expectation[] results =
+                    Collectives.results(item.kind, item.ops[0].kind(), scales, item.type, item.root, item.send);
             for (int rank = 0; rank < ranks; rank++) {
                 if (results[rank] != null) {
                     check(item, rank, results[rank], found[rank], where);

@@ -53,7 +53,9 @@ final class CollectiveProofs {
     }
 
     private static List<ElementType> floating() {
-        return Arrays.stream(ElementType.values()).filter(ElementType::isFloating).toList();
+        return Arrays.stream(ElementType.values())
+                .filter(ElementType::isFloating)
+                .toList();
     }
 
     private static BufferView random(Bench bench, Device device, int count) {
@@ -128,7 +130,8 @@ final class CollectiveProofs {
         long[][] counts = new long[ranks][ranks];
         for (int from = 0; from < ranks; from++) {
             for (int to = 0; to < ranks; to++) {
-                counts[from][to] = (from * 7L + to * 3L) % 5 == 2 ? 0 : 1 + bench.random().nextInt(40);
+                counts[from][to] =
+                        (from * 7L + to * 3L) % 5 == 2 ? 0 : 1 + bench.random().nextInt(40);
             }
         }
         List<int[]> sent = new ArrayList<>();
@@ -147,7 +150,8 @@ final class CollectiveProofs {
                 received.add(fresh(bench, devices.get(rank), incoming));
                 group.allToAllV(
                         rank,
-                        bench.upload(devices.get(rank), Elements.bytes(TYPE, data)).vector(total, TYPE),
+                        bench.upload(devices.get(rank), Elements.bytes(TYPE, data))
+                                .vector(total, TYPE),
                         sendCounts,
                         received.get(rank),
                         receiveCounts,
@@ -196,8 +200,7 @@ final class CollectiveProofs {
                     sent.add(random(bench, devices.get(rank), COUNT));
                     received.add(fresh(bench, devices.get(rank), COUNT));
                     group.send(rank, sent.get(rank), (rank + distance) % ranks, streams.get(rank));
-                    group.receive(
-                            rank, received.get(rank), (rank - distance + ranks) % ranks, streams.get(rank));
+                    group.receive(rank, received.get(rank), (rank - distance + ranks) % ranks, streams.get(rank));
                 }
             }
             streams.forEach(Stream::synchronize);
@@ -227,8 +230,7 @@ final class CollectiveProofs {
             try (Communicator.Group group = communicator.group()) {
                 group.barrier(0, streams.get(0)).barrier(1, streams.get(1));
             }
-            streams.get(1 - slow)
-                    .copy(Bench.bytes(here), there.vector(256, ElementType.INT8), CopyMethod.KERNEL);
+            streams.get(1 - slow).copy(Bench.bytes(here), there.vector(256, ElementType.INT8), CopyMethod.KERNEL);
             streams.forEach(Stream::synchronize);
             bench.holds("what was read behind the barrier", Arrays.copyOf(bench.download(origin), 256), here);
         }
@@ -414,8 +416,7 @@ final class CollectiveProofs {
         List<Device> devices = bench.devicesUpTo(MOST);
         for (int count : new int[] {33, 5000}) {
             CollectiveBatch batch = new CollectiveBatch(bench, devices);
-            batch.add(
-                    CollectiveKind.ALL_REDUCE, ReduceOp.SUM, TYPE, 0, count, random(bench, devices.size(), count));
+            batch.add(CollectiveKind.ALL_REDUCE, ReduceOp.SUM, TYPE, 0, count, random(bench, devices.size(), count));
             batch.onStreams();
             for (int rank = 1; rank < devices.size(); rank++) {
                 bench.sameBytes("rank " + rank + "'s result against rank 0's", batch.result(0), batch.result(rank));
@@ -474,8 +475,8 @@ final class CollectiveProofs {
                 "a send of 0 elements against a receive of " + COUNT,
                 communicator,
                 streams,
-                group -> group.send(0, data.columnRange(0, 0), 1, streams.get(0))
-                        .receive(1, result, 0, streams.get(1)));
+                group ->
+                        group.send(0, data.columnRange(0, 0), 1, streams.get(0)).receive(1, result, 0, streams.get(1)));
     }
 
     @Proves("COL-026")
@@ -603,8 +604,7 @@ final class CollectiveProofs {
             bench.step(kind + " out of place");
             try (Communicator.Group group = communicator.group()) {
                 for (int rank = 0; rank < ranks; rank++) {
-                    BufferView send =
-                            random(bench, devices.get(rank), COUNT * Collectives.sendFactor(kind, ranks));
+                    BufferView send = random(bench, devices.get(rank), COUNT * Collectives.sendFactor(kind, ranks));
                     BufferView receive =
                             fresh(bench, devices.get(rank), COUNT * Collectives.receiveFactor(kind, ranks));
                     sent.add(send);
@@ -648,8 +648,7 @@ final class CollectiveProofs {
             }
             streams.forEach(Stream::synchronize);
             for (int rank : new int[] {0, 2}) {
-                Elements.expectBits(
-                        bench, "the receive view of rank " + rank, before.get(rank), receives.get(rank));
+                Elements.expectBits(bench, "the receive view of rank " + rank, before.get(rank), receives.get(rank));
             }
         }
     }
@@ -715,12 +714,13 @@ final class CollectiveProofs {
         List<Device> devices = bench.devices(3);
         Communicator communicator = bench.communicator(devices);
         List<Stream> streams = streams(bench, devices);
-        List<Buffer> buffers = devices.stream().map(device -> bench.buffer(device, 4096)).toList();
-        List<Buffer> results = devices.stream().map(device -> bench.buffer(device, 4096)).toList();
+        List<Buffer> buffers =
+                devices.stream().map(device -> bench.buffer(device, 4096)).toList();
+        List<Buffer> results =
+                devices.stream().map(device -> bench.buffer(device, 4096)).toList();
         AcceleratorException mismatch = mismatch(bench, what, communicator, streams, group -> {
             for (int rank = 0; rank < 3; rank++) {
-                (rank == 2 ? other : usual)
-                        .add(group, rank, buffers.get(rank), results.get(rank), streams.get(rank));
+                (rank == 2 ? other : usual).add(group, rank, buffers.get(rank), results.get(rank), streams.get(rank));
             }
         });
         names(bench, mismatch, "rank", "2", ofTwo);
@@ -826,9 +826,7 @@ final class CollectiveProofs {
                     group -> group.send(0, send, 1, streams.get(0))
                             .receive(
                                     1,
-                                    byType
-                                            ? receive.vector(COUNT, ElementType.INT32)
-                                            : receive.vector(COUNT - 1, TYPE),
+                                    byType ? receive.vector(COUNT, ElementType.INT32) : receive.vector(COUNT - 1, TYPE),
                                     0,
                                     streams.get(1)));
         }
@@ -851,8 +849,7 @@ final class CollectiveProofs {
                 streams,
                 group -> group.allToAllV(
                                 0, views.get(0), List.of(6L, 10L), views.get(1), List.of(6L, 10L), streams.get(0))
-                        .allToAllV(
-                                1, views.get(2), List.of(10L, 6L), views.get(3), List.of(9L, 7L), streams.get(1)));
+                        .allToAllV(1, views.get(2), List.of(10L, 6L), views.get(3), List.of(9L, 7L), streams.get(1)));
         names(bench, mismatch, "rank 0", "rank 1");
     }
 
@@ -861,18 +858,14 @@ final class CollectiveProofs {
         List<Device> devices = bench.devices(2);
         Communicator communicator = bench.communicator(devices);
         List<Stream> streams = streams(bench, devices);
-        List<Buffer> buffers = devices.stream().map(device -> bench.buffer(device, 4096)).toList();
-        mismatch(
-                bench,
-                "two ranks that disagree in count",
-                communicator,
-                streams,
-                group -> {
-                    for (int rank = 0; rank < 2; rank++) {
-                        BufferView view = buffers.get(rank).vector(COUNT + rank, TYPE);
-                        group.allReduce(rank, view, view, ReduceOp.SUM, streams.get(rank));
-                    }
-                });
+        List<Buffer> buffers =
+                devices.stream().map(device -> bench.buffer(device, 4096)).toList();
+        mismatch(bench, "two ranks that disagree in count", communicator, streams, group -> {
+            for (int rank = 0; rank < 2; rank++) {
+                BufferView view = buffers.get(rank).vector(COUNT + rank, TYPE);
+                group.allReduce(rank, view, view, ReduceOp.SUM, streams.get(rank));
+            }
+        });
         bench.that(
                 communicator
                         .asyncError()
@@ -907,13 +900,18 @@ final class CollectiveProofs {
         Communicator first = bench.communicator(devices);
         Communicator second = bench.communicator(devices);
         List<Stream> streams = streams(bench, devices);
-        List<BufferView> views =
-                devices.stream().map(device -> bench.buffer(device, 256).vector(64, TYPE)).toList();
+        List<BufferView> views = devices.stream()
+                .map(device -> bench.buffer(device, 256).vector(64, TYPE))
+                .toList();
         bench.step("rank 0 uses communicator A before B, rank 1 uses B before A");
-        first.group().allReduce(0, views.get(0), views.get(0), ReduceOp.SUM, streams.get(0)).close();
+        first.group()
+                .allReduce(0, views.get(0), views.get(0), ReduceOp.SUM, streams.get(0))
+                .close();
         second.group().barrier(1, streams.get(1)).close();
         second.group().barrier(0, streams.get(0)).close();
-        first.group().allReduce(1, views.get(1), views.get(1), ReduceOp.SUM, streams.get(1)).close();
+        first.group()
+                .allReduce(1, views.get(1), views.get(1), ReduceOp.SUM, streams.get(1))
+                .close();
         AcceleratorException told = bench.refuses(
                 "waiting for collectives that hold each other up",
                 streams.get(0)::synchronize,
@@ -954,7 +952,11 @@ final class CollectiveProofs {
                             .vector(COUNT, TYPE);
                     results.add(fresh(bench, devices.get(rank), COUNT));
                     group.allReduce(
-                            rank, send, results.get(rank), ReduceOp.SUM, streams.get(i % 2).get(rank));
+                            rank,
+                            send,
+                            results.get(rank),
+                            ReduceOp.SUM,
+                            streams.get(i % 2).get(rank));
                 }
             }
             received.add(results);
@@ -1013,8 +1015,7 @@ final class CollectiveProofs {
                 return;
             }
             waiting.countDown();
-            bench.refuses(
-                    "rank " + rank + " to be freed", streams.get(rank)::synchronize, ErrorCode.ABORTED);
+            bench.refuses("rank " + rank + " to be freed", streams.get(rank)::synchronize, ErrorCode.ABORTED);
         });
     }
 
@@ -1056,7 +1057,8 @@ final class CollectiveProofs {
     // Joining and splitting.
 
     /** Lets two ranks join by one id, each on its thread, and gives how each fared: null, or how it was refused. */
-    private static AcceleratorException[] joinApart(Bench bench, byte[] id, int[] sizes, List<Map<Integer, Device>> members) {
+    private static AcceleratorException[] joinApart(
+            Bench bench, byte[] id, int[] sizes, List<Map<Integer, Device>> members) {
         AcceleratorException[] refusals = new AcceleratorException[members.size()];
         bench.together(members.size(), member -> {
             try {
@@ -1099,8 +1101,7 @@ final class CollectiveProofs {
         someoneIsRefused(
                 bench,
                 "rank 0 joining twice",
-                joinApart(
-                        bench, id, new int[] {2, 2}, List.of(Map.of(0, devices.get(0)), Map.of(0, devices.get(1)))));
+                joinApart(bench, id, new int[] {2, 2}, List.of(Map.of(0, devices.get(0)), Map.of(0, devices.get(1)))));
     }
 
     @Proves("COL-055")
@@ -1110,8 +1111,7 @@ final class CollectiveProofs {
         someoneIsRefused(
                 bench,
                 "ranks that join with sizes 2 and 3",
-                joinApart(
-                        bench, id, new int[] {2, 3}, List.of(Map.of(0, devices.get(0)), Map.of(1, devices.get(1)))));
+                joinApart(bench, id, new int[] {2, 3}, List.of(Map.of(0, devices.get(0)), Map.of(1, devices.get(1)))));
     }
 
     @Proves("COL-056")
@@ -1123,8 +1123,7 @@ final class CollectiveProofs {
             bench.refuses(
                     "a unique id of " + bad.length + " bytes that nobody made",
                     () -> bench.closing(
-                            "a communicator",
-                            Communicator.join(bench.platform(), bad, 1, Map.of(0, bench.device()))),
+                            "a communicator", Communicator.join(bench.platform(), bad, 1, Map.of(0, bench.device()))),
                     ErrorCode.INVALID_ARGUMENT);
         }
     }
@@ -1219,7 +1218,8 @@ final class CollectiveProofs {
         List<BufferView> sends = new ArrayList<>();
         List<BufferView> received = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
-            sends.add(bench.upload(devices.get(rank), Elements.bytes(TYPE, sent[rank])).vector(COUNT, TYPE));
+            sends.add(bench.upload(devices.get(rank), Elements.bytes(TYPE, sent[rank]))
+                    .vector(COUNT, TYPE));
             received.add(fresh(bench, devices.get(rank), COUNT));
         }
         bench.step("every rank issues from a thread of its own");
@@ -1229,8 +1229,8 @@ final class CollectiveProofs {
             }
             streams.get(rank).synchronize();
         });
-        Expectation[] expected = Collectives.results(
-                CollectiveKind.ALL_REDUCE, ReduceOp.Kind.SUM, new float[ranks], TYPE, 0, sent);
+        Expectation[] expected =
+                Collectives.results(CollectiveKind.ALL_REDUCE, ReduceOp.Kind.SUM, new float[ranks], TYPE, 0, sent);
         for (int rank = 0; rank < ranks; rank++) {
             Elements.expect(bench, "rank " + rank, expected[rank], received.get(rank));
         }
@@ -1253,7 +1253,8 @@ final class CollectiveProofs {
             origins.add(bench.randomBuffer(devices.get(rank), TYPE, count));
             sends.add(bench.buffer(devices.get(rank), count * 4L));
             received.add(fresh(bench, devices.get(rank), 16 * ranks));
-            streams.get(rank).copy(sends.get(rank).vector(count, TYPE), origins.get(rank).vector(count, TYPE));
+            streams.get(rank)
+                    .copy(sends.get(rank).vector(count, TYPE), origins.get(rank).vector(count, TYPE));
         }
         try (Communicator.Group group = communicator.group()) {
             for (int rank = 0; rank < ranks; rank++) {
@@ -1302,7 +1303,9 @@ final class CollectiveProofs {
         }
         for (int rank = 0; rank < ranks; rank++) {
             streams.get(rank)
-                    .copy(ends.get(rank), BufferView.vector(middle.get(rank), ((long) count * ranks - 16) * 4, 16, TYPE));
+                    .copy(
+                            ends.get(rank),
+                            BufferView.vector(middle.get(rank), ((long) count * ranks - 16) * 4, 16, TYPE));
         }
         streams.forEach(Stream::synchronize);
         int[] tail = Elements.of(bench, BufferView.vector(sends.getLast(), (count - 16) * 4L, 16, TYPE));
@@ -1362,8 +1365,8 @@ final class CollectiveProofs {
         }
         bench.step("a communicator that is closed right after a reduction was issued");
         communicator.close();
-        Expectation[] expected = Collectives.results(
-                CollectiveKind.ALL_REDUCE, ReduceOp.Kind.SUM, new float[ranks], TYPE, 0, sent);
+        Expectation[] expected =
+                Collectives.results(CollectiveKind.ALL_REDUCE, ReduceOp.Kind.SUM, new float[ranks], TYPE, 0, sent);
         for (int rank = 0; rank < ranks; rank++) {
             streams.get(rank).synchronize();
             Elements.expect(bench, "rank " + rank, expected[rank], received.get(rank));
@@ -1383,7 +1386,8 @@ final class CollectiveProofs {
         for (int rank = 0; rank < ranks; rank++) {
             Priority priority = Priority.values()[rank % Priority.values().length];
             streams.add(bench.stream(devices.get(rank), StreamOptions.defaults().withPriority(priority)));
-            sends.add(bench.upload(devices.get(rank), Elements.bytes(TYPE, sent[rank])).vector(COUNT, TYPE));
+            sends.add(bench.upload(devices.get(rank), Elements.bytes(TYPE, sent[rank]))
+                    .vector(COUNT, TYPE));
             received.add(fresh(bench, devices.get(rank), COUNT));
             work.add(bench.buffer(devices.get(rank), 1 << 20));
         }
@@ -1395,8 +1399,8 @@ final class CollectiveProofs {
             communicator.allReduce(rank, sends.get(rank), received.get(rank), ReduceOp.SUM, streams.get(rank));
             streams.get(rank).synchronize();
         });
-        Expectation[] expected = Collectives.results(
-                CollectiveKind.ALL_REDUCE, ReduceOp.Kind.SUM, new float[ranks], TYPE, 0, sent);
+        Expectation[] expected =
+                Collectives.results(CollectiveKind.ALL_REDUCE, ReduceOp.Kind.SUM, new float[ranks], TYPE, 0, sent);
         for (int rank = 0; rank < ranks; rank++) {
             Elements.expect(bench, "rank " + rank, expected[rank], received.get(rank));
         }

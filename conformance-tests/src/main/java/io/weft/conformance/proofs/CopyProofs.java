@@ -489,8 +489,7 @@ final class CopyProofs {
         }
         bench.step(copies + " copies by engine at the same time");
         for (int i = 0; i < copies; i++) {
-            streams.get(i)
-                    .copy(Bench.bytes(destinations.get(i)), Bench.bytes(sources.get(i)), CopyMethod.ENGINE);
+            streams.get(i).copy(Bench.bytes(destinations.get(i)), Bench.bytes(sources.get(i)), CopyMethod.ENGINE);
         }
         streams.forEach(Stream::synchronize);
         for (int i = 0; i < copies; i++) {
@@ -504,7 +503,10 @@ final class CopyProofs {
         Device receiver = bench.device();
         for (Device peer : bench.platform().devices()) {
             if (peer != receiver
-                    && bench.platform().topology().link(peer.ordinal(), receiver.ordinal()).copyable()) {
+                    && bench.platform()
+                            .topology()
+                            .link(peer.ordinal(), receiver.ordinal())
+                            .copyable()) {
                 peers.add(peer);
             }
         }

@@ -88,8 +88,7 @@ final class Elements {
             throw new RuleBroken(
                     what + ": " + place + " to be " + mismatch.expected()
                             + (mismatch.allowed() == 0 ? " exactly" : " within " + mismatch.allowed()),
-                    "it is " + mismatch.actual()
-                            + (bench.step().isEmpty() ? "" : " (while: " + bench.step() + ")"));
+                    "it is " + mismatch.actual() + (bench.step().isEmpty() ? "" : " (while: " + bench.step() + ")"));
         });
     }
 

@@ -520,9 +520,7 @@ final class GemmProofs {
             device.properties()
                     .peakFlops()
                     .forEach((type, rate) -> bench.that(
-                            rate > 0 && Double.isFinite(rate),
-                            "a positive peak rate of " + type,
-                            "it is " + rate));
+                            rate > 0 && Double.isFinite(rate), "a positive peak rate of " + type, "it is " + rate));
         }
     }
 
@@ -542,7 +540,8 @@ final class GemmProofs {
             int[] b = Elements.whole(bench, type, 8 * 16, 3);
             operands.add(bench.upload(device, Elements.bytes(type, a)));
             operands.add(bench.upload(device, Elements.bytes(type, b)));
-            double[] one = Products.gemm(16, 16, 8, 1, type, a, b, 0, target, sum).values();
+            double[] one =
+                    Products.gemm(16, 16, 8, 1, type, a, b, 0, target, sum).values();
             for (int j = 0; j < exact.length; j++) {
                 exact[j] += one[j];
             }

@@ -56,7 +56,8 @@ final class GraphProofs {
         }
     }
 
-    private static void refusesToPrepare(Bench bench, String what, CommandGraph graph, List<Device> devices, ErrorCode... codes) {
+    private static void refusesToPrepare(
+            Bench bench, String what, CommandGraph graph, List<Device> devices, ErrorCode... codes) {
         bench.refuses(what, () -> prepare(bench, graph, devices), codes);
     }
 
@@ -177,7 +178,12 @@ final class GraphProofs {
                 "strided",
                 first);
         int third = graph.add(
-                0, 0, Priority.NORMAL, new Command.Fill(BufferView.vector(c, 240, 4, TYPE), 0x40400000), "fill", second);
+                0,
+                0,
+                Priority.NORMAL,
+                new Command.Fill(BufferView.vector(c, 240, 4, TYPE), 0x40400000),
+                "fill",
+                second);
         int fourth = graph.add(0, 0, Priority.NORMAL, add(d, c, b, SHORT), "reduce", third);
         if (bench.device().properties().gemmTypes().contains(TYPE)) {
             graph.add(
@@ -464,7 +470,11 @@ final class GraphProofs {
         graph.add(1, 0, Priority.NORMAL, fill(c, SHORT, 5), "fill");
         runs(bench, "a graph whose device 0 is device 1", graph.build(), turned);
         if (bench.platform().devices().size() > 2) {
-            runs(bench, "a graph on one device, not the first", oneCopy(SHORT), List.of(bench.platform().device(2)));
+            runs(
+                    bench,
+                    "a graph on one device, not the first",
+                    oneCopy(SHORT),
+                    List.of(bench.platform().device(2)));
         }
     }
 
@@ -507,12 +517,10 @@ final class GraphProofs {
         List<Device> devices = List.of(bench.device());
         GraphExecutable executable = prepare(bench, graph, devices);
         List<Stream> streams = streams(bench, devices);
-        GraphBindings bindings = new GraphBindings(graph)
-                .bind(graph.slots().getFirst(), bench.buffer(bench.device(), SHORT * 4L));
+        GraphBindings bindings =
+                new GraphBindings(graph).bind(graph.slots().getFirst(), bench.buffer(bench.device(), SHORT * 4L));
         bench.refuses(
-                "a launch with an unbound slot",
-                () -> launch(executable, bindings, streams),
-                ErrorCode.INVALID_STATE);
+                "a launch with an unbound slot", () -> launch(executable, bindings, streams), ErrorCode.INVALID_STATE);
         streams.forEach(Stream::synchronize);
     }
 
@@ -731,8 +739,7 @@ final class GraphProofs {
         CommandGraph.Builder graph = CommandGraph.builder(2);
         Slot foreign = slot(graph, 1, "foreign", SHORT);
         graph.add(0, 0, Priority.NORMAL, fill(foreign, SHORT, 1), "fill");
-        refusesToPrepare(
-                bench, "a fill of another device's memory", graph.build(), some, ErrorCode.WRONG_DEVICE);
+        refusesToPrepare(bench, "a fill of another device's memory", graph.build(), some, ErrorCode.WRONG_DEVICE);
     }
 
     @Proves("GRF-033")
@@ -794,7 +801,8 @@ final class GraphProofs {
                     () -> prepare(bench, graph.build(), some),
                     ErrorCode.COLLECTIVE_MISMATCH);
             bench.that(
-                    refusal.getMessage().contains("rank 0") && refusal.getMessage().contains("rank 1"),
+                    refusal.getMessage().contains("rank 0")
+                            && refusal.getMessage().contains("rank 1"),
                     "a message that names rank 0 and rank 1",
                     "it says: " + refusal.getMessage());
         }
@@ -857,9 +865,7 @@ final class GraphProofs {
         bench.extension(FaultDriver.class).failCommand(bench.device().ordinal(), 1, cause);
         launch(executable, bindings, streams);
         AcceleratorException failure = bench.refuses(
-                "waiting for the launch",
-                () -> streams.forEach(Stream::synchronize),
-                ErrorCode.STREAM_FAILED);
+                "waiting for the launch", () -> streams.forEach(Stream::synchronize), ErrorCode.STREAM_FAILED);
         bench.that(
                 failure.getMessage().contains("a fault on purpose"),
                 "the cause of the failure in the message",
@@ -880,7 +886,9 @@ final class GraphProofs {
         bench.step("a graph over two parts of one buffer");
         launch(
                 executable,
-                new GraphBindings(graph).bind(graph.slots().get(0), from).bind(graph.slots().get(1), to),
+                new GraphBindings(graph)
+                        .bind(graph.slots().get(0), from)
+                        .bind(graph.slots().get(1), to),
                 streams);
         streams.forEach(Stream::synchronize);
         byte[] expected = data.clone();

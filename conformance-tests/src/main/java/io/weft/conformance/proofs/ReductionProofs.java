@@ -23,7 +23,9 @@ final class ReductionProofs {
     private static final int COUNT = 96;
 
     private static List<ElementType> floating() {
-        return Arrays.stream(ElementType.values()).filter(ElementType::isFloating).toList();
+        return Arrays.stream(ElementType.values())
+                .filter(ElementType::isFloating)
+                .toList();
     }
 
     private static float[] scales(ReduceOp op, int inputs) {
@@ -111,7 +113,12 @@ final class ReductionProofs {
                 for (int place = 0; place < 3; place++) {
                     int[][] inputs = random(bench, type, 3, 8);
                     inputs[place][5] = Codec.of(type).encode(Double.NaN);
-                    reduces(bench, "the " + op.kind() + " of " + type + " with a NaN in input " + place, op, type, inputs);
+                    reduces(
+                            bench,
+                            "the " + op.kind() + " of " + type + " with a NaN in input " + place,
+                            op,
+                            type,
+                            inputs);
                 }
             }
         }
@@ -272,7 +279,8 @@ final class ReductionProofs {
         // And a command of one device with the same inputs twice is no mistake.
         Device device = bench.device();
         Stream stream = bench.stream(device);
-        BufferView one = bench.upload(device, Elements.bytes(ElementType.FP32, inputs[0])).vector(3, ElementType.FP32);
+        BufferView one = bench.upload(device, Elements.bytes(ElementType.FP32, inputs[0]))
+                .vector(3, ElementType.FP32);
         Buffer result = bench.buffer(device, 12);
         stream.enqueue(new Command.Reduce(result.vector(3, ElementType.FP32), List.of(one, one), ReduceOp.SUM));
         stream.synchronize();
@@ -280,7 +288,11 @@ final class ReductionProofs {
                 bench,
                 "twice one input",
                 Reductions.ordered(
-                        ReduceOp.Kind.SUM, new float[2], ElementType.FP32, new int[][] {inputs[0], inputs[0]}, ElementType.FP32),
+                        ReduceOp.Kind.SUM,
+                        new float[2],
+                        ElementType.FP32,
+                        new int[][] {inputs[0], inputs[0]},
+                        ElementType.FP32),
                 result.vector(3, ElementType.FP32));
     }
 }

@@ -37,7 +37,8 @@ final class SymmetricMemoryProofs {
                 driver(bench).reserve(devices.stream().map(Device::driver).toList(), bytes);
         List<Buffer> buffers = new ArrayList<>();
         for (int i = 0; i < memories.size(); i++) {
-            Device device = bench.platform().device(memories.get(i).device().properties().ordinal());
+            Device device = bench.platform()
+                    .device(memories.get(i).device().properties().ordinal());
             buffers.add(bench.adopted(device, memories.get(i)));
         }
         return buffers;
@@ -58,8 +59,7 @@ final class SymmetricMemoryProofs {
     @Proves("SYM-002")
     void theAlignmentIsAPowerOfTwo(Bench bench) {
         long alignment = window(bench);
-        bench.that(
-                alignment > 0 && Long.bitCount(alignment) == 1, "a power of two as alignment", "it is " + alignment);
+        bench.that(alignment > 0 && Long.bitCount(alignment) == 1, "a power of two as alignment", "it is " + alignment);
         for (Device device : bench.platform().devices()) {
             bench.that(
                     alignment >= device.properties().allocationAlignment(),
@@ -111,8 +111,7 @@ final class SymmetricMemoryProofs {
             Buffer source = bench.upload(devices.get(side), data);
             Stream stream = bench.stream(devices.get(side));
             bench.step("device " + devices.get(side).ordinal() + " writes at offset " + offset + " of its peer");
-            stream.copy(
-                    BufferView.vector(windows.get(1 - side), offset, BLOCK, ElementType.INT8), Bench.bytes(source));
+            stream.copy(BufferView.vector(windows.get(1 - side), offset, BLOCK, ElementType.INT8), Bench.bytes(source));
             stream.synchronize();
             byte[] found = new byte[BLOCK];
             windows.get(1 - side).read(MemorySegment.ofArray(found), offset);

@@ -77,8 +77,10 @@ final class TopologyProofs {
             bench.equal("the kind of " + name(self), LinkKind.SELF, self.kind());
             bench.equal("the hops of " + name(self), 0, self.hops());
         }
-        each(bench, link -> bench.that(
-                link.kind() != LinkKind.SELF, name(link) + " to be of another kind than SELF", "it is SELF"));
+        each(
+                bench,
+                link -> bench.that(
+                        link.kind() != LinkKind.SELF, name(link) + " to be of another kind than SELF", "it is SELF"));
     }
 
     @Proves("TOP-003")
@@ -114,18 +116,22 @@ final class TopologyProofs {
 
     @Proves("TOP-005")
     void latenciesAreFinite(Bench bench) {
-        each(bench, link -> bench.that(
-                Double.isFinite(link.latencyNanos()) && link.latencyNanos() >= 0,
-                name(link) + " to have a finite latency",
-                "it is " + link.latencyNanos() + " ns"));
+        each(
+                bench,
+                link -> bench.that(
+                        Double.isFinite(link.latencyNanos()) && link.latencyNanos() >= 0,
+                        name(link) + " to have a finite latency",
+                        "it is " + link.latencyNanos() + " ns"));
     }
 
     @Proves("TOP-006")
     void nothingGoesWhereNoPathIs(Bench bench) {
-        each(bench, link -> bench.that(
-                link.kind() != LinkKind.NONE || !link.copyable() && !link.addressable(),
-                name(link) + ", which is NONE, to be neither copyable nor addressable",
-                "it is " + (link.copyable() ? "copyable" : "addressable")));
+        each(
+                bench,
+                link -> bench.that(
+                        link.kind() != LinkKind.NONE || !link.copyable() && !link.addressable(),
+                        name(link) + ", which is NONE, to be neither copyable nor addressable",
+                        "it is " + (link.copyable() ? "copyable" : "addressable")));
     }
 
     @Proves("TOP-007")
@@ -154,10 +160,14 @@ final class TopologyProofs {
 
     @Proves("TOP-008")
     void canAccessIsAddressable(Bench bench) {
-        each(bench, link -> bench.equal(
-                "canAccess of device " + link.from() + " for device " + link.to(),
-                link.addressable(),
-                bench.platform().device(link.from()).canAccess(bench.platform().device(link.to()))));
+        each(
+                bench,
+                link -> bench.equal(
+                        "canAccess of device " + link.from() + " for device " + link.to(),
+                        link.addressable(),
+                        bench.platform()
+                                .device(link.from())
+                                .canAccess(bench.platform().device(link.to()))));
         for (Device device : bench.platform().devices()) {
             bench.that(!device.canAccess(device), "a device not to be its own peer", "it says that it is");
         }
@@ -181,8 +191,7 @@ final class TopologyProofs {
                 from.enablePeerAccess(to);
                 from.disablePeerAccess(to);
             } else {
-                bench.refuses(
-                        "peer access over " + name(link), () -> from.enablePeerAccess(to), ErrorCode.PEER_ACCESS);
+                bench.refuses("peer access over " + name(link), () -> from.enablePeerAccess(to), ErrorCode.PEER_ACCESS);
             }
         });
     }
@@ -254,9 +263,11 @@ final class TopologyProofs {
 
     @Proves("TOP-015")
     void addressableIsCopyable(Bench bench) {
-        each(bench, link -> bench.that(
-                !link.addressable() || link.copyable(),
-                name(link) + ", which is addressable, to be copyable",
-                "it is not"));
+        each(
+                bench,
+                link -> bench.that(
+                        !link.addressable() || link.copyable(),
+                        name(link) + ", which is addressable, to be copyable",
+                        "it is not"));
     }
 }

@@ -160,8 +160,7 @@ final class VirtualMemoryProofs {
             range.holds("page 1 after remapping", 1, mark);
             Buffer copy = bench.buffer(bench.device(), SPOT);
             Stream stream = bench.stream(bench.device());
-            stream.copy(
-                    Bench.bytes(copy), BufferView.vector(range.buffer(), range.page(), SPOT, ElementType.INT8));
+            stream.copy(Bench.bytes(copy), BufferView.vector(range.buffer(), range.page(), SPOT, ElementType.INT8));
             stream.synchronize();
             bench.holds("a copy out of the remapped page", Arrays.copyOf(mark, SPOT), copy);
         }
@@ -181,7 +180,8 @@ final class VirtualMemoryProofs {
         Range range = reserve(bench, 3);
         bench.refuses("unmapping a page that was never mapped", () -> range.unmap(0, 1), ErrorCode.INVALID_STATE);
         range.map(0, 2);
-        bench.refuses("unmapping three pages of which two are mapped", () -> range.unmap(0, 3), ErrorCode.INVALID_STATE);
+        bench.refuses(
+                "unmapping three pages of which two are mapped", () -> range.unmap(0, 3), ErrorCode.INVALID_STATE);
         range.unmap(0, 2);
         bench.refuses("unmapping a page twice", () -> range.unmap(0, 1), ErrorCode.INVALID_STATE);
     }
@@ -194,8 +194,7 @@ final class VirtualMemoryProofs {
                 "mapping from the middle of a page",
                 () -> range.driver().map(range.memory(), half, range.page()),
                 ErrorCode.MISALIGNED);
-        bench.refuses(
-                "mapping half a page", () -> range.driver().map(range.memory(), 0, half), ErrorCode.MISALIGNED);
+        bench.refuses("mapping half a page", () -> range.driver().map(range.memory(), 0, half), ErrorCode.MISALIGNED);
         range.map(0, 1);
         bench.refuses(
                 "unmapping half a page", () -> range.driver().unmap(range.memory(), 0, half), ErrorCode.MISALIGNED);
@@ -260,7 +259,8 @@ final class VirtualMemoryProofs {
         for (long bytes : new long[] {0, 1, page / 2, page + 1}) {
             bench.refuses(
                     "a range of " + bytes + " bytes",
-                    () -> bench.adopted(bench.device(), driver.reserve(bench.device().driver(), bytes)),
+                    () -> bench.adopted(
+                            bench.device(), driver.reserve(bench.device().driver(), bytes)),
                     ErrorCode.INVALID_ARGUMENT);
         }
     }

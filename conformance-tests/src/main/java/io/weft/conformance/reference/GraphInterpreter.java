@@ -39,10 +39,8 @@ public final class GraphInterpreter {
         List<Integer> parts = new ArrayList<>();
         for (int node = 0; node < graph.size(); node++) {
             switch (graph.command(node)) {
-                case Command.Copy copy ->
-                    write(copy.destination(), read(copy.source()));
-                case Command.CopyStrided copy ->
-                    write(copy.destination(), read(copy.source()));
+                case Command.Copy copy -> write(copy.destination(), read(copy.source()));
+                case Command.CopyStrided copy -> write(copy.destination(), read(copy.source()));
                 case Command.Fill fill -> fill(fill);
                 case Command.Gemm gemm -> gemm(gemm, node);
                 case Command.Reduce reduce -> reduce(reduce, node);
@@ -57,7 +55,8 @@ public final class GraphInterpreter {
             }
         }
         if (!parts.isEmpty()) {
-            throw new IllegalArgumentException("the parts of one collective must follow one another, each with all its ranks");
+            throw new IllegalArgumentException(
+                    "the parts of one collective must follow one another, each with all its ranks");
         }
     }
 
@@ -95,7 +94,11 @@ public final class GraphInterpreter {
         write(
                 reduce.destination(),
                 Reductions.ordered(
-                        reduce.op().kind(), scales, type, inputs, reduce.destination().type()));
+                        reduce.op().kind(),
+                        scales,
+                        type,
+                        inputs,
+                        reduce.destination().type()));
     }
 
     private void gemm(Command.Gemm gemm, int node) {
@@ -110,7 +113,16 @@ public final class GraphInterpreter {
                 demandExact(gemm, node, m, n, k, a, b, c);
             }
             Expectation result = Products.gemm(
-                    m, n, k, gemm.alpha(), gemm.a().type(), a, b, gemm.beta(), gemm.c().type(), c);
+                    m,
+                    n,
+                    k,
+                    gemm.alpha(),
+                    gemm.a().type(),
+                    a,
+                    b,
+                    gemm.beta(),
+                    gemm.c().type(),
+                    c);
             int[] bits = new int[m * n];
             for (int i = 0; i < bits.length; i++) {
                 bits[i] = Codec.of(gemm.c().type()).encode(result.values()[i]);
@@ -200,8 +212,8 @@ public final class GraphInterpreter {
         if (first.kind().reduces() && first.type().isFloating()) {
             demandExact(first, send, scales, node);
         }
-        Expectation[] results = Collectives.results(
-                first.kind(), first.op().kind(), scales, first.type(), first.root(), send);
+        Expectation[] results =
+                Collectives.results(first.kind(), first.op().kind(), scales, first.type(), first.root(), send);
         Codec codec = Codec.of(first.type());
         for (int rank = 0; rank < results.length; rank++) {
             if (results[rank] == null || parts.get(rank).receive() == null) {
@@ -268,7 +280,8 @@ public final class GraphInterpreter {
                     : terms.holds();
             // A rank's partial sum may also be kept in the element type itself.
             if (!exact) {
-                inexact = "node " + node + ": element " + i + " of " + first.kind() + " " + op + " is rounded on the way";
+                inexact =
+                        "node " + node + ": element " + i + " of " + first.kind() + " " + op + " is rounded on the way";
             }
         }
     }

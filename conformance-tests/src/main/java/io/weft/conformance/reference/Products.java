@@ -16,7 +16,16 @@ public final class Products {
      * @return what C should be, [m, n] row-major
      */
     public static Expectation gemm(
-            int m, int n, int k, float alpha, ElementType type, int[] a, int[] b, float beta, ElementType target, int[] c) {
+            int m,
+            int n,
+            int k,
+            float alpha,
+            ElementType type,
+            int[] a,
+            int[] b,
+            float beta,
+            ElementType target,
+            int[] c) {
         double[] values = new double[m * n];
         double[] slack = new double[m * n];
         Codec operand = Codec.of(type);
@@ -45,7 +54,8 @@ public final class Products {
                     continue;
                 }
                 values[at] = alpha * sum[j] + old;
-                // Each of the k terms is rounded once in the product at most and once in the sum; alpha, beta and their sum add three.
+                // Each of the k terms is rounded once in the product at most and once in the sum; alpha, beta and their
+                // sum add three.
                 double magnitude = Math.abs(alpha) * size[j] + Math.abs(old);
                 slack[at] = (2.0 * k + 3) * magnitude * 0x1p-24;
             }

@@ -17,7 +17,8 @@ public final class Reductions {
      * @param type of the inputs
      * @param target of the result
      */
-    public static int[] ordered(ReduceOp.Kind op, float[] scales, ElementType type, int[][] inputs, ElementType target) {
+    public static int[] ordered(
+            ReduceOp.Kind op, float[] scales, ElementType type, int[][] inputs, ElementType target) {
         int[] result = new int[inputs[0].length];
         double[] factors = factors(op, scales, type, inputs.length);
         for (int i = 0; i < result.length; i++) {

@@ -44,9 +44,8 @@ public final class SlotMemory {
     private static int address(BufferView view, int index, long shift) {
         long row = index / view.columns();
         long column = index % view.columns();
-        long element = view.layout() == MatrixLayout.ROW_MAJOR
-                ? row * view.pitch() + column
-                : column * view.pitch() + row;
+        long element =
+                view.layout() == MatrixLayout.ROW_MAJOR ? row * view.pitch() + column : column * view.pitch() + row;
         return Math.toIntExact(view.offset() + (element + shift) * view.type().bytes());
     }
 

@@ -1031,7 +1031,8 @@ public final class CommandRuntime {
     }
 
     private void closePart(int c) {
-        // A collective's handle is free again when all its parts have been submitted and have left their queues. That they are over is not enough: a part which was
+        // A collective's handle is free again when all its parts have been submitted and have left their queues. That
+        // they are over is not enough: a part which was
         // aborted while it waited keeps its place until its turn comes.
         if (++leftQueue[c] < partCount[c]) {
             return;
