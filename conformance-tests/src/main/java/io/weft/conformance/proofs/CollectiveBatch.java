@@ -34,15 +34,36 @@ import java.util.Optional;
 final class CollectiveBatch {
     private static final int GAP = 64;
 
-    private record Item(
-            CollectiveKind kind,
-            ReduceOp[] ops,
-            ElementType type,
-            int root,
-            int count,
-            int[][] send,
-            long[] sendAt,
-            long[] receiveAt) {}
+    /** One collective: its operation for each rank, what each rank sends, and where its views start in the rank's buffer. */
+    private static final class Item {
+        private final CollectiveKind kind;
+        private final ReduceOp[] ops;
+        private final ElementType type;
+        private final int root;
+        private final int count;
+        private final int[][] send;
+        private final long[] sendAt;
+        private final long[] receiveAt;
+
+        Item(
+                CollectiveKind kind,
+                ReduceOp[] ops,
+                ElementType type,
+                int root,
+                int count,
+                int[][] send,
+                long[] sendAt,
+                long[] receiveAt) {
+            this.kind = kind;
+            this.ops = ops;
+            this.type = type;
+            this.root = root;
+            this.count = count;
+            this.send = send;
+            this.sendAt = sendAt;
+            this.receiveAt = receiveAt;
+        }
+    }
 
     private final Bench bench;
     private final List<Device> devices;

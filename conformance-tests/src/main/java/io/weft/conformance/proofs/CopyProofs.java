@@ -708,25 +708,28 @@ final class CopyProofs {
             }
         }
         int bytes = 32_768;
-        Buffer first = random(bench, ring.getFirst(), bytes);
-        Buffer from = first;
-        Event before = null;
-        bench.step("a ring of copies, each behind the event of the one before");
-        Stream last = null;
-        for (int hop = 1; hop <= ring.size(); hop++) {
-            Device device = ring.get(hop % ring.size());
-            Buffer to = bench.buffer(device, bytes);
-            Stream stream = bench.stream(device);
-            if (before != null) {
-                stream.waitFor(before);
-            }
-            stream.copy(Bench.bytes(to), Bench.bytes(from));
-            before = bench.event(device);
-            stream.record(before);
-            from = to;
-            last = stream;
+        int hops = ring.size();
+        // Everything is made beforehand: a host write in between would give the copies time.
+        List<Buffer> stations = new ArrayList<>();
+        List<Stream> streams = new ArrayList<>();
+        List<Event> events = new ArrayList<>();
+        stations.add(random(bench, ring.getFirst(), bytes));
+        for (int hop = 1; hop <= hops; hop++) {
+            Device device = ring.get(hop % hops);
+            stations.add(bench.buffer(device, bytes));
+            streams.add(bench.stream(device));
+            events.add(bench.event(device));
         }
-        last.synchronize();
-        bench.holds("what came back to the first device", bench.download(first), from);
+        bench.step("a ring of copies, each behind the event of the one before");
+        for (int hop = 0; hop < hops; hop++) {
+            Stream stream = streams.get(hop);
+            if (hop > 0) {
+                stream.waitFor(events.get(hop - 1));
+            }
+            stream.copy(Bench.bytes(stations.get(hop + 1)), Bench.bytes(stations.get(hop)));
+            stream.record(events.get(hop));
+        }
+        streams.getLast().synchronize();
+        bench.holds("what came back to the first device", bench.download(stations.getFirst()), stations.getLast());
     }
 }
