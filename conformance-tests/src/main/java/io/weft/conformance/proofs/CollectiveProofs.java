@@ -4,7 +4,6 @@ package io.weft.conformance.proofs;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
-import io.weft.api.Capability;
 import io.weft.api.CollectiveKind;
 import io.weft.api.Communicator;
 import io.weft.api.CopyMethod;
@@ -21,7 +20,7 @@ import io.weft.conformance.bench.RuleBroken;
 import io.weft.conformance.reference.Codec;
 import io.weft.conformance.reference.Collectives;
 import io.weft.conformance.reference.Expectation;
-import io.weft.spi.CollectiveDriver;
+import io.weft.conformance.reference.SlotMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -31,6 +30,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /** Collectives: data by kind, operation, type and size; matching; mismatches and aborts, in which nobody may hang. */
 final class CollectiveProofs {
@@ -81,14 +81,6 @@ final class CollectiveProofs {
             }
             batch.onStreams();
         }
-    }
-
-    @Proves("COL-001")
-    void theExtensionIsThereAsDeclared(Bench bench) {
-        bench.equal(
-                "the presence of CollectiveDriver",
-                bench.platform().has(Capability.COLLECTIVES),
-                bench.platform().extension(CollectiveDriver.class).isPresent());
     }
 
     @Proves("COL-002")
@@ -325,17 +317,52 @@ final class CollectiveProofs {
             }
             batch.onStreams();
         }
-        // Where dividing the sum would be off by more than any tolerance: the share of three, rounded, is not a third.
-        List<Device> devices = bench.devices(3);
-        CollectiveBatch batch = new CollectiveBatch(bench, devices);
-        for (ElementType type : floating()) {
-            if (type.isFp8()) {
-                int[] same = new int[16];
-                Arrays.fill(same, Codec.of(type).encode(type.mantissaBits() == 2 ? 3.5 : 1.875));
-                batch.add(CollectiveKind.ALL_REDUCE, ReduceOp.AVG, type, 0, 16, new int[][] {same, same, same});
+        for (int ranks : new int[] {3, 5, 6, 7}) {
+            if (ranks <= bench.platform().devices().size()) {
+                for (ElementType type : floating()) {
+                    theRoundedShareShows(bench, bench.devices(ranks), type);
+                }
             }
         }
+    }
+
+    /**
+     * All ranks give the same values, for which the average by the rounded share is another value of the type than the value itself. The tolerance of sums hides that, but
+     * a backend which divides the sum gives the value itself every time.
+     */
+    private static void theRoundedShareShows(Bench bench, List<Device> devices, ElementType type) {
+        int ranks = devices.size();
+        Codec codec = Codec.of(type);
+        float share = (float) codec.decode(codec.encode(1.0 / ranks));
+        int first = codec.encode(1);
+        int last = Math.min(codec.encode(2), first + 2000);
+        int[] telling = IntStream.range(first, last)
+                .filter(bits -> {
+                    float sum = 0;
+                    for (int rank = 0; rank < ranks; rank++) {
+                        sum += (float) codec.decode(bits) * share;
+                    }
+                    return codec.encode(sum) != bits;
+                })
+                .limit(200)
+                .toArray();
+        if (telling.length == 0) {
+            return;
+        }
+        int[][] send = new int[ranks][];
+        Arrays.fill(send, telling);
+        CollectiveBatch batch = new CollectiveBatch(bench, devices);
+        batch.add(CollectiveKind.ALL_REDUCE, ReduceOp.AVG, type, 0, telling.length, send);
         batch.onStreams();
+        byte[] found = batch.result(0);
+        int divided = 0;
+        for (int i = 0; i < telling.length; i++) {
+            divided += SlotMemory.get(found, i * type.bytes(), type) == telling[i] ? 1 : 0;
+        }
+        bench.that(
+                2 * divided < telling.length || divided == 0,
+                "averages of " + type + " over " + ranks + " ranks by the share " + share,
+                divided + " of " + telling.length + " are those of a sum that was divided");
     }
 
     @Proves("COL-019")

@@ -3,7 +3,6 @@ package io.weft.conformance.proofs;
 
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
-import io.weft.api.Capability;
 import io.weft.api.CopyMethod;
 import io.weft.api.Device;
 import io.weft.api.ElementType;
@@ -555,24 +554,6 @@ final class CopyProofs {
         for (int i = 0; i < streams.size(); i++) {
             bench.holds("the destination of copy " + i, bench.download(sources.get(i)), destinations.get(i));
         }
-    }
-
-    @Proves("CPY-026")
-    void copyEnginesAreDeclaredWhereTheyAre(Bench bench) {
-        boolean all = bench.platform().devices().stream()
-                .allMatch(device -> device.properties().copyEngines() > 0);
-        bench.equal("the declaration of COPY_ENGINES", all, bench.platform().has(Capability.COPY_ENGINES));
-        bench.that(
-                bench.platform().devices().stream()
-                        .allMatch(device -> device.properties().copyEngines() >= 0),
-                "a number of copy engines",
-                "it is negative");
-    }
-
-    @Proves("CPY-027")
-    void peerCopiesAreDeclaredWhereTheyAre(Bench bench) {
-        boolean any = links(bench).stream().anyMatch(Link::copyable);
-        bench.equal("the declaration of PEER_COPY", any, bench.platform().has(Capability.PEER_COPY));
     }
 
     @Proves("CPY-028")

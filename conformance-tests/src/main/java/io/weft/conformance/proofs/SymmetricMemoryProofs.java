@@ -3,7 +3,6 @@ package io.weft.conformance.proofs;
 
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
-import io.weft.api.Capability;
 import io.weft.api.CollectiveKind;
 import io.weft.api.Communicator;
 import io.weft.api.Device;
@@ -46,14 +45,6 @@ final class SymmetricMemoryProofs {
 
     private static long window(Bench bench) {
         return driver(bench).windowAlignment();
-    }
-
-    @Proves("SYM-001")
-    void theExtensionIsThereAsDeclared(Bench bench) {
-        bench.equal(
-                "the presence of SymmetricMemoryDriver",
-                bench.platform().has(Capability.SYMMETRIC_MEMORY),
-                bench.platform().extension(SymmetricMemoryDriver.class).isPresent());
     }
 
     @Proves("SYM-002")

@@ -2,11 +2,9 @@
 package io.weft.conformance.proofs;
 
 import io.weft.api.BufferView;
-import io.weft.api.Capability;
 import io.weft.api.CopyMethod;
 import io.weft.api.Device;
 import io.weft.api.ElementType;
-import io.weft.api.ErrorCode;
 import io.weft.api.Priority;
 import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
@@ -168,32 +166,6 @@ final class TopologyProofs {
                         bench.platform()
                                 .device(link.from())
                                 .canAccess(bench.platform().device(link.to()))));
-        for (Device device : bench.platform().devices()) {
-            bench.that(!device.canAccess(device), "a device not to be its own peer", "it says that it is");
-        }
-    }
-
-    @Proves("TOP-009")
-    void peerAccessIsDeclaredWhereItIs(Bench bench) {
-        bench.equal(
-                "the declaration of PEER_ACCESS",
-                paths(bench).stream().anyMatch(Link::addressable),
-                bench.platform().has(Capability.PEER_ACCESS));
-    }
-
-    @Proves("TOP-010")
-    void peerAccessIsGivenWhereItIs(Bench bench) {
-        each(bench, link -> {
-            Device from = bench.platform().device(link.from());
-            Device to = bench.platform().device(link.to());
-            if (link.addressable()) {
-                bench.step("peer access over " + name(link));
-                from.enablePeerAccess(to);
-                from.disablePeerAccess(to);
-            } else {
-                bench.refuses("peer access over " + name(link), () -> from.enablePeerAccess(to), ErrorCode.PEER_ACCESS);
-            }
-        });
     }
 
     @Proves("TOP-011")
@@ -217,13 +189,6 @@ final class TopologyProofs {
                     "a bus address of its own for device " + device.ordinal(),
                     "it is " + bus + " as for device " + before);
         }
-    }
-
-    @Proves("TOP-013")
-    void itStaysTheSame(Bench bench) {
-        Topology again = bench.driver().topology();
-        bench.equal("the number of devices, asked again", topology(bench).devices(), again.devices());
-        each(bench, link -> bench.equal(name(link) + ", asked again", link, again.link(link.from(), link.to())));
     }
 
     @Proves("TOP-014")

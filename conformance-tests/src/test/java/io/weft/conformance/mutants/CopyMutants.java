@@ -11,7 +11,6 @@ import static io.weft.conformance.mutants.Faults.swapped;
 
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
-import io.weft.api.Capability;
 import io.weft.api.CopyMethod;
 import io.weft.api.ElementType;
 import io.weft.api.MatrixLayout;
@@ -19,9 +18,7 @@ import io.weft.api.MemoryKind;
 import io.weft.api.graph.Command;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
-import io.weft.spi.PlatformDriver;
 import io.weft.spi.StreamDriver;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
@@ -31,22 +28,36 @@ final class CopyMutants {
     private static final Set<Long> ODD = Set.of(1L, 2L, 3L, 5L, 7L, 9L, 15L, 17L, 31L, 127L, 129L, 1021L, 4097L);
 
     static final List<Mutant> ALL = List.of(
-            lost("CPY-001", "copies of 40 KiB report success and write nothing", (stream, command) -> command
-                            instanceof Command.Copy copy
-                    && copy.source().bytes() == 40_960
-                    && copy.method() == CopyMethod.AUTO),
-            lost("CPY-002", "copies by engine inside a device write nothing", (stream, command) ->
-                    plain(command, CopyMethod.ENGINE) && local(command)),
-            lost("CPY-003", "copies that the receiver issues write nothing", (stream, command) ->
-                    plain(command, CopyMethod.AUTO) && pull(stream, command)),
-            lost("CPY-004", "copies that the sender issues write nothing", (stream, command) ->
-                    plain(command, CopyMethod.AUTO) && push(stream, command)),
-            lost("CPY-005", "copies between devices by a kernel of the receiver write nothing", (stream, command) ->
-                    plain(command, CopyMethod.KERNEL) && pull(stream, command)),
-            lost("CPY-006", "copies to pinned host memory write nothing", (stream, command) ->
-                    plain(command, CopyMethod.AUTO) && toHost(command)),
-            lost("CPY-007", "copies to pinned host memory by a kernel write nothing", (stream, command) ->
-                    plain(command, CopyMethod.KERNEL) && toHost(command)),
+            lost(
+                    "CPY-001",
+                    "copies of 40 KiB report success and write nothing",
+                    (stream, command) -> command instanceof Command.Copy copy
+                            && copy.source().bytes() == 40_960
+                            && copy.method() == CopyMethod.AUTO),
+            lost(
+                    "CPY-002",
+                    "copies by engine inside a device write nothing",
+                    (stream, command) -> plain(command, CopyMethod.ENGINE) && local(command)),
+            lost(
+                    "CPY-003",
+                    "copies that the receiver issues write nothing",
+                    (stream, command) -> plain(command, CopyMethod.AUTO) && pull(stream, command)),
+            lost(
+                    "CPY-004",
+                    "copies that the sender issues write nothing",
+                    (stream, command) -> plain(command, CopyMethod.AUTO) && push(stream, command)),
+            lost(
+                    "CPY-005",
+                    "copies between devices by a kernel of the receiver write nothing",
+                    (stream, command) -> plain(command, CopyMethod.KERNEL) && pull(stream, command)),
+            lost(
+                    "CPY-006",
+                    "copies to pinned host memory write nothing",
+                    (stream, command) -> plain(command, CopyMethod.AUTO) && toHost(command)),
+            lost(
+                    "CPY-007",
+                    "copies to pinned host memory by a kernel write nothing",
+                    (stream, command) -> plain(command, CopyMethod.KERNEL) && toHost(command)),
             changed(
                     "CPY-008",
                     "copies lose what does not fill a word",
@@ -54,7 +65,9 @@ final class CopyMutants {
                             && copy.source().type() == ElementType.INT8
                             && ODD.contains(copy.source().bytes())
                             && copy.destination().offset() == 0,
-                    command -> columns((Command.Copy) command, ((Command.Copy) command).source().bytes() & ~3L)),
+                    command -> columns(
+                            (Command.Copy) command,
+                            ((Command.Copy) command).source().bytes() & ~3L)),
             changed(
                     "CPY-009",
                     "destinations are moved to the start of their word",
@@ -74,7 +87,8 @@ final class CopyMutants {
                     "copies of 33 bytes write 34",
                     command -> command instanceof Command.Copy copy
                             && copy.source().bytes() == 33
-                            && copy.destination().end() < copy.destination().memory().bytes(),
+                            && copy.destination().end()
+                                    < copy.destination().memory().bytes(),
                     command -> {
                         Command.Copy copy = (Command.Copy) command;
                         return new Command.Copy(longer(copy.destination()), longer(copy.source()), copy.method());
@@ -83,7 +97,8 @@ final class CopyMutants {
                     "CPY-011",
                     "copies by a kernel clear the first word of their source",
                     command -> plain(command, CopyMethod.KERNEL) && local(command),
-                    command -> new Command.Fill(((Command.Copy) command).source().columnRange(0, 4), 0)),
+                    command ->
+                            new Command.Fill(((Command.Copy) command).source().columnRange(0, 4), 0)),
             changed(
                     "CPY-012",
                     "copies end after 1 MiB",
@@ -104,9 +119,13 @@ final class CopyMutants {
                         }
                         return quiet;
                     }),
-            refused("CPY-014", "copies of nothing are refused", command -> command instanceof Command.Copy copy
-                            && copy.source().isEmpty()
-                    || command instanceof Command.CopyStrided strided && strided.source().isEmpty()),
+            refused(
+                    "CPY-014",
+                    "copies of nothing are refused",
+                    command -> command instanceof Command.Copy copy
+                                    && copy.source().isEmpty()
+                            || command instanceof Command.CopyStrided strided
+                                    && strided.source().isEmpty()),
             changed(
                     "CPY-015",
                     "strided copies read with the destination's pitch where that is smaller",
@@ -168,34 +187,39 @@ final class CopyMutants {
                         return new Command.CopyStrided(
                                 copy.destination().rowRange(0, 1), copy.source().rowRange(0, 1), copy.method());
                     }),
-            swapped("CPY-020", "a kernel's copy overtakes the engine's whose result it reads", (held, next) ->
-                    copies(held, 65_536)
+            swapped(
+                    "CPY-020",
+                    "a kernel's copy overtakes the engine's whose result it reads",
+                    (held, next) -> copies(held, 65_536)
                             && copies(next, 65_536)
                             && ((Command.Copy) held).destination().memory()
                                     == ((Command.Copy) next).source().memory()),
-            swapped("CPY-021", "a copy overtakes the one that reads what it overwrites", (held, next) ->
-                    copies(held, 65_536)
+            swapped(
+                    "CPY-021",
+                    "a copy overtakes the one that reads what it overwrites",
+                    (held, next) -> copies(held, 65_536)
                             && copies(next, 65_536)
                             && ((Command.Copy) held).source().memory()
                                     == ((Command.Copy) next).destination().memory()),
-            Mutant.of("CPY-022", "events do not wait for an engine's copy to another device", () -> new Faults.Holding() {
-                @Override
-                boolean holds(Command command) {
-                    return copies(command, 262_144)
-                            && ((Command.Copy) command).method() == CopyMethod.ENGINE
-                            && !local(command);
-                }
+            Mutant.of(
+                    "CPY-022", "events do not wait for an engine's copy to another device", () -> new Faults.Holding() {
+                        @Override
+                        boolean holds(Command command) {
+                            return copies(command, 262_144)
+                                    && ((Command.Copy) command).method() == CopyMethod.ENGINE
+                                    && !local(command);
+                        }
 
-                @Override
-                boolean comesFirst(Command held, Command next) {
-                    return false;
-                }
+                        @Override
+                        boolean comesFirst(Command held, Command next) {
+                            return false;
+                        }
 
-                @Override
-                boolean eventsWait() {
-                    return false;
-                }
-            }),
+                        @Override
+                        boolean eventsWait() {
+                            return false;
+                        }
+                    }),
             Mutant.of("CPY-023", "the 33rd copy by engine in flight is forgotten", () -> new Mutation() {
                 private int inFlight;
 
@@ -205,8 +229,10 @@ final class CopyMutants {
                     return counts && ++inFlight == 33 ? Enqueue.ACCEPTED : super.enqueue(stream, command);
                 }
             }),
-            lost("CPY-024", "the fifth of the copies into one buffer is lost", (stream, command) ->
-                    copies(command, 16_384)
+            lost(
+                    "CPY-024",
+                    "the fifth of the copies into one buffer is lost",
+                    (stream, command) -> copies(command, 16_384)
                             && pull(stream, command)
                             && ((Command.Copy) command).destination().offset() == 4 * 16_384),
             Mutant.of("CPY-025", "a copy that meets one of the other direction is lost", () -> new Mutation() {
@@ -226,12 +252,13 @@ final class CopyMutants {
                     return super.enqueue(stream, command);
                 }
             }),
-            without("CPY-026", Capability.COPY_ENGINES),
-            without("CPY-027", Capability.PEER_COPY),
             Mutant.of("CPY-028", "allocations are not equal to themselves", StrangeMemory::new),
-            refused("CPY-029", "copies inside one allocation are refused", command -> command instanceof Command.Copy copy
-                    && copy.source().bytes() == 2048
-                    && memory(copy.source()) == memory(copy.destination())),
+            refused(
+                    "CPY-029",
+                    "copies inside one allocation are refused",
+                    command -> command instanceof Command.Copy copy
+                            && copy.source().bytes() == 2048
+                            && memory(copy.source()) == memory(copy.destination())),
             changed(
                     "CPY-030",
                     "fills of two-byte elements repeat the low byte",
@@ -261,10 +288,14 @@ final class CopyMutants {
                     command -> {
                         Command.Fill fill = (Command.Fill) command;
                         return new Command.Fill(
-                                fill.destination().columnRange(0, fill.destination().elements() & ~3L), fill.bits());
+                                fill.destination()
+                                        .columnRange(0, fill.destination().elements() & ~3L),
+                                fill.bits());
                     }),
-            swapped("CPY-033", "fills overtake an engine's copies", (held, next) ->
-                    copies(held, 131_072) && next instanceof Command.Fill),
+            swapped(
+                    "CPY-033",
+                    "fills overtake an engine's copies",
+                    (held, next) -> copies(held, 131_072) && next instanceof Command.Fill),
             Mutant.of("CPY-034", "waits for events of the fourth device and up are forgotten", () -> new Mutation() {
                 @Override
                 void waitFor(StreamDriver stream, EventDriver event) {
@@ -276,18 +307,6 @@ final class CopyMutants {
             }));
 
     private CopyMutants() {}
-
-    /** A platform that does not declare what it has. */
-    static Mutant without(String rule, Capability capability) {
-        return Mutant.of(rule, capability + " is not declared", () -> new Mutation() {
-            @Override
-            Set<Capability> capabilities(PlatformDriver platform) {
-                Set<Capability> declared = EnumSet.copyOf(platform.capabilities());
-                declared.remove(capability);
-                return declared;
-            }
-        });
-    }
 
     private static boolean copies(Command command, long bytes) {
         return command instanceof Command.Copy copy && copy.source().bytes() == bytes;
@@ -339,7 +358,9 @@ final class CopyMutants {
 
     private static BufferView flat(BufferView view) {
         return BufferView.vector(
-                view.memory(), view.offset(), (view.end() - view.offset()) / view.type().bytes(), view.type());
+                view.memory(),
+                view.offset(),
+                (view.end() - view.offset()) / view.type().bytes(),
+                view.type());
     }
-
 }

@@ -83,7 +83,8 @@ final class Faults {
             @Override
             Enqueue enqueue(StreamDriver stream, Command command) {
                 if (which.test(command)) {
-                    throw new AcceleratorException(ErrorCode.VENDOR, "enqueue", "the library does not like this command");
+                    throw new AcceleratorException(
+                            ErrorCode.VENDOR, "enqueue", "the library does not like this command");
                 }
                 return super.enqueue(stream, command);
             }
@@ -195,8 +196,7 @@ final class Faults {
         }
 
         @Override
-        void enqueue(
-                io.weft.spi.CommunicatorDriver communicator, List<io.weft.spi.CollectiveDriver.Part> group) {
+        void enqueue(io.weft.spi.CommunicatorDriver communicator, List<io.weft.spi.CollectiveDriver.Part> group) {
             group.forEach(part -> release(part.stream()));
             super.enqueue(communicator, group);
         }

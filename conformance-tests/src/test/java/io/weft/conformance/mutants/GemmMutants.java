@@ -96,7 +96,8 @@ final class GemmMutants {
                             gemm,
                             gemm.c(),
                             gemm.a(),
-                            BufferView.matrix(gemm.b().memory(), 0, 32, 24, gemm.b().type()),
+                            BufferView.matrix(
+                                    gemm.b().memory(), 0, 32, 24, gemm.b().type()),
                             false,
                             false,
                             1,
@@ -129,16 +130,18 @@ final class GemmMutants {
                         int[] spoilt = after.clone();
                         for (int i = 0; i < spoilt.length; i++) {
                             double old = Codec.of(type).decode(before[i]);
-                            spoilt[i] = Double.isFinite(old) ? spoilt[i] : Codec.of(type).encode(Double.NaN);
+                            spoilt[i] = Double.isFinite(old)
+                                    ? spoilt[i]
+                                    : Codec.of(type).encode(Double.NaN);
                         }
                         return spoilt;
                     }),
+            gemm("GEM-013", "alpha 0 leaves C as it is", gemm -> gemm.alpha() == 0 && gemm.k() > 0, gemm -> null),
             gemm(
-                    "GEM-013",
-                    "alpha 0 leaves C as it is",
-                    gemm -> gemm.alpha() == 0 && gemm.k() > 0,
+                    "GEM-014",
+                    "an inner size of 0 leaves C as it is",
+                    gemm -> gemm.k() == 0 && gemm.m() > 0,
                     gemm -> null),
-            gemm("GEM-014", "an inner size of 0 leaves C as it is", gemm -> gemm.k() == 0 && gemm.m() > 0, gemm -> null),
             refused("GEM-015", "products of nothing are refused", gemm(gemm -> gemm.m() == 0 || gemm.n() == 0)),
             edited(
                     "GEM-016",
@@ -217,8 +220,9 @@ final class GemmMutants {
                     (command, before, after) -> {
                         int[] clean = after.clone();
                         for (int i = 0; i < clean.length; i++) {
-                            clean[i] = Double.isNaN(
-                                            Codec.of(((Command.Gemm) command).c().type()).decode(clean[i]))
+                            clean[i] = Double.isNaN(Codec.of(
+                                                    ((Command.Gemm) command).c().type())
+                                            .decode(clean[i]))
                                     ? 0
                                     : clean[i];
                         }
@@ -307,17 +311,20 @@ final class GemmMutants {
             recomputed(
                     "GEM-034",
                     "floating averages divide the sum",
-                    reduce -> reduce.op().kind() == ReduceOp.Kind.AVG && type(reduce).isFloating(),
+                    reduce -> reduce.op().kind() == ReduceOp.Kind.AVG
+                            && type(reduce).isFloating(),
                     (values, op) -> sum(values) / values.length),
             recomputed(
                     "GEM-035",
                     "integer averages are rounded down",
-                    reduce -> reduce.op().kind() == ReduceOp.Kind.AVG && !type(reduce).isFloating(),
+                    reduce -> reduce.op().kind() == ReduceOp.Kind.AVG
+                            && !type(reduce).isFloating(),
                     (values, op) -> Math.floor(sum(values) / values.length)),
             recomputed(
                     "GEM-036",
                     "scaled sums are scaled at the end",
-                    reduce -> reduce.op().kind() == ReduceOp.Kind.SCALED_SUM && type(reduce).isFloating(),
+                    reduce -> reduce.op().kind() == ReduceOp.Kind.SCALED_SUM
+                            && type(reduce).isFloating(),
                     (values, op) -> sum(values) * op.scale()),
             recomputed(
                     "GEM-037",
@@ -485,8 +492,12 @@ final class GemmMutants {
                 }
                 BufferView to = reduce.destination();
                 super.enqueue(stream, new Command.Reduce(to, reduce.inputs().subList(0, 2), op));
-                super.enqueue(stream, new Command.Reduce(to, List.of(to, reduce.inputs().get(2)), op));
-                return super.enqueue(stream, new Command.Reduce(to, List.of(to, reduce.inputs().get(3)), op));
+                super.enqueue(
+                        stream,
+                        new Command.Reduce(to, List.of(to, reduce.inputs().get(2)), op));
+                return super.enqueue(
+                        stream,
+                        new Command.Reduce(to, List.of(to, reduce.inputs().get(3)), op));
             }
         });
     }

@@ -117,7 +117,8 @@ final class StrangeMemory extends Mutation {
         super.enqueue(
                 communicator,
                 group.stream()
-                        .map(part -> new CollectiveDriver.Part(part.command().rebind(StrangeMemory::own), part.stream()))
+                        .map(part ->
+                                new CollectiveDriver.Part(part.command().rebind(StrangeMemory::own), part.stream()))
                         .toList());
     }
 
