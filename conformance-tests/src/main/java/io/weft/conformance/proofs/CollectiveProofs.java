@@ -295,8 +295,8 @@ final class CollectiveProofs {
         for (int ranks : new int[] {1, 3, MOST}) {
             CollectiveBatch batch = new CollectiveBatch(bench, bench.devicesUpTo(ranks));
             for (ElementType type : ElementType.values()) {
-                for (ReduceOp op : OPS) {
-                    batch.add(REDUCING.get(op.kind().ordinal() % REDUCING.size()), op, type, 0, 33);
+                for (int i = 0; i < OPS.size(); i++) {
+                    batch.add(REDUCING.get(i % REDUCING.size()), OPS.get(i), type, 0, 33);
                 }
                 for (CollectiveKind kind : MOVING) {
                     batch.addMoving(kind, type, 0, 17);
@@ -1368,7 +1368,7 @@ final class CollectiveProofs {
         }
         streams.forEach(Stream::synchronize);
         int[] expected = new int[16 * ranks];
-        Arrays.fill(expected, Codec.of(TYPE).encode(ranks * (ranks + 1) / 2));
+        Arrays.fill(expected, Codec.of(TYPE).encode(ranks * (ranks + 1) / 2.0));
         for (int rank = 0; rank < ranks; rank++) {
             Elements.expectBits(bench, "the gathered sums on rank " + rank, expected, all.get(rank));
         }
@@ -1411,7 +1411,7 @@ final class CollectiveProofs {
         List<BufferView> received = new ArrayList<>();
         List<Buffer> work = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
-            Priority priority = Priority.values()[rank % Priority.values().length];
+            Priority priority = rank == 0 ? Priority.NORMAL : rank == 1 ? Priority.HIGH : Priority.LOW;
             streams.add(bench.stream(devices.get(rank), StreamOptions.defaults().withPriority(priority)));
             sends.add(bench.upload(devices.get(rank), Elements.bytes(TYPE, sent[rank]))
                     .vector(COUNT, TYPE));

@@ -127,7 +127,7 @@ final class TopologyProofs {
         each(
                 bench,
                 link -> bench.that(
-                        link.kind() != LinkKind.NONE || !link.copyable() && !link.addressable(),
+                        link.kind() != LinkKind.NONE || (!link.copyable() && !link.addressable()),
                         name(link) + ", which is NONE, to be neither copyable nor addressable",
                         "it is " + (link.copyable() ? "copyable" : "addressable")));
     }

@@ -3,6 +3,8 @@ package io.weft.conformance.reference;
 
 import io.weft.api.ElementType;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 
 /**
  * The value of every bit pattern and the pattern nearest to every value, worked out from the definitions of the encodings and by no code that a backend may use.
@@ -11,11 +13,11 @@ import java.util.Arrays;
  * float}. Sources: IEEE 754-2019; OCP 8-bit Floating Point Specification, rev. 1.0; the FNUZ variants differ from it in bias, zero and NaN as {@link ElementType} says.
  */
 public final class Codec {
-    private static final Codec[] OF = new Codec[ElementType.values().length];
+    private static final Map<ElementType, Codec> OF = new EnumMap<>(ElementType.class);
 
     static {
         for (ElementType type : ElementType.values()) {
-            OF[type.ordinal()] = new Codec(type);
+            OF.put(type, new Codec(type));
         }
     }
 
@@ -49,7 +51,7 @@ public final class Codec {
 
     /** The codec of a type. */
     public static Codec of(ElementType type) {
-        return OF[type.ordinal()];
+        return OF.get(type);
     }
 
     private double[] finiteValues() {

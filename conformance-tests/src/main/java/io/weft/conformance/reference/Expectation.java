@@ -4,15 +4,41 @@ package io.weft.conformance.reference;
 import io.weft.api.ElementType;
 import java.util.Optional;
 
-/**
- * What some elements should be and how far they may be off.
- *
- * @param type of the result
- * @param values before rounding to the type
- * @param slack absolute error allowed before rounding, for each element: what the order of fp32 additions may change
- * @param ulps units in the last place allowed after rounding
- */
-public record Expectation(ElementType type, double[] values, double[] slack, int ulps) {
+/** What some elements should be and how far they may be off. The arrays belong to whoever made it and are not copied. */
+public final class Expectation {
+    private final ElementType type;
+    private final double[] values;
+    private final double[] slack;
+    private final int ulps;
+
+    /**
+     * @param type of the result
+     * @param values before rounding to the type
+     * @param slack absolute error allowed before rounding, for each element: what the order of fp32 additions may change
+     * @param ulps units in the last place allowed after rounding
+     */
+    public Expectation(ElementType type, double[] values, double[] slack, int ulps) {
+        this.type = type;
+        this.values = values;
+        this.slack = slack;
+        this.ulps = ulps;
+    }
+
+    /** The value of each element before rounding. */
+    public double[] values() {
+        return values;
+    }
+
+    /** The absolute error allowed for each element before rounding. */
+    public double[] slack() {
+        return slack;
+    }
+
+    /** Units in the last place allowed after rounding. */
+    public int ulps() {
+        return ulps;
+    }
+
     /** Elements that must have exactly these bits; NaNs match any NaN. */
     public static Expectation exact(ElementType type, int[] bits) {
         double[] values = new double[bits.length];

@@ -50,7 +50,8 @@ public final class Products {
                 double old = beta == 0 ? 0 : beta * result.decode(c[at]);
                 if (target == ElementType.INT32) {
                     // Whole numbers, which wrap to 32 bits.
-                    values[at] = (int) ((long) alpha * (long) sum[j] + (long) old);
+                    long factor = (long) alpha;
+                    values[at] = (int) (factor * (long) sum[j] + (long) old);
                     continue;
                 }
                 values[at] = alpha * sum[j] + old;

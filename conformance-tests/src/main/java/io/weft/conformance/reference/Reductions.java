@@ -102,7 +102,8 @@ public final class Reductions {
         boolean narrow = type == ElementType.INT8;
         int result = 0;
         for (int n = 0; n < inputs.length; n++) {
-            int value = (int) Codec.of(type).decode(inputs[n][index]) * (int) factors[n];
+            int element = (int) Codec.of(type).decode(inputs[n][index]);
+            int value = element * (int) factors[n];
             value = narrow ? (byte) value : value;
             if (n == 0) {
                 result = value;

@@ -119,13 +119,7 @@ final class CopyMutants {
                         }
                         return quiet;
                     }),
-            refused(
-                    "CPY-014",
-                    "copies of nothing are refused",
-                    command -> command instanceof Command.Copy copy
-                                    && copy.source().isEmpty()
-                            || command instanceof Command.CopyStrided strided
-                                    && strided.source().isEmpty()),
+            refused("CPY-014", "copies of nothing are refused", CopyMutants::isEmpty),
             changed(
                     "CPY-015",
                     "strided copies read with the destination's pitch where that is smaller",
@@ -192,15 +186,19 @@ final class CopyMutants {
                     "a kernel's copy overtakes the engine's whose result it reads",
                     (held, next) -> copies(held, 65_536)
                             && copies(next, 65_536)
-                            && ((Command.Copy) held).destination().memory()
-                                    == ((Command.Copy) next).source().memory()),
+                            && ((Command.Copy) held)
+                                    .destination()
+                                    .memory()
+                                    .equals(((Command.Copy) next).source().memory())),
             swapped(
                     "CPY-021",
                     "a copy overtakes the one that reads what it overwrites",
                     (held, next) -> copies(held, 65_536)
                             && copies(next, 65_536)
-                            && ((Command.Copy) held).source().memory()
-                                    == ((Command.Copy) next).destination().memory()),
+                            && ((Command.Copy) held)
+                                    .source()
+                                    .memory()
+                                    .equals(((Command.Copy) next).destination().memory())),
             Mutant.of(
                     "CPY-022", "events do not wait for an engine's copy to another device", () -> new Faults.Holding() {
                         @Override
@@ -258,7 +256,7 @@ final class CopyMutants {
                     "copies inside one allocation are refused",
                     command -> command instanceof Command.Copy copy
                             && copy.source().bytes() == 2048
-                            && memory(copy.source()) == memory(copy.destination())),
+                            && memory(copy.source()).equals(memory(copy.destination()))),
             changed(
                     "CPY-030",
                     "fills of two-byte elements repeat the low byte",
@@ -307,6 +305,14 @@ final class CopyMutants {
             }));
 
     private CopyMutants() {}
+
+    private static boolean isEmpty(Command command) {
+        return switch (command) {
+            case Command.Copy copy -> copy.source().isEmpty();
+            case Command.CopyStrided copy -> copy.source().isEmpty();
+            default -> false;
+        };
+    }
 
     private static boolean copies(Command command, long bytes) {
         return command instanceof Command.Copy copy && copy.source().bytes() == bytes;

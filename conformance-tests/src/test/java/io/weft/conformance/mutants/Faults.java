@@ -14,7 +14,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
@@ -122,7 +121,7 @@ final class Faults {
 
     /** Holds commands back until the next command, or until somebody looks. */
     abstract static class Holding extends Mutation {
-        private final Map<StreamDriver, Command> held = new IdentityHashMap<>();
+        private final IdentityHashMap<StreamDriver, Command> held = new IdentityHashMap<>();
 
         abstract boolean holds(Command command);
 
