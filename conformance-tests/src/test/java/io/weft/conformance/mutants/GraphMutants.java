@@ -398,7 +398,7 @@ final class GraphMutants {
     }
 
     /** How a graph is changed before it is prepared. */
-    private abstract static class Rewrite {
+    abstract static class Rewrite {
         Command command(CommandGraph graph, int node) {
             return graph.command(node);
         }
@@ -443,7 +443,7 @@ final class GraphMutants {
         private final IdentityHashMap<GraphExecutable, CommandGraph> others = new IdentityHashMap<>();
         private final IdentityHashMap<GraphExecutable, CommandGraph> given = new IdentityHashMap<>();
 
-        private Rewriting(Rewrite rewrite) {
+        Rewriting(Rewrite rewrite) {
             this.rewrite = rewrite;
         }
 
