@@ -164,23 +164,32 @@ final class CollectiveMutants {
                     "the second rank adds up in another order",
                     part -> of(CollectiveKind.ALL_REDUCE, 5000).test(part) && part.rank() == 1,
                     (part, bits) -> largestOff(bits, 1)),
-            Mutant.of("COL-023", "every reduction differs in its last bit", () -> new Editing(
-                    part -> of(CollectiveKind.ALL_REDUCE, 1000).test(part)) {
-                private int count;
+            Mutant.of(
+                    "COL-023",
+                    "every reduction differs in its last bit",
+                    () -> new Editing(
+                            part -> of(CollectiveKind.ALL_REDUCE, 1000).test(part)) {
+                        private int count;
 
-                @Override
-                int[] edit(Command.Collective part, int[] bits, List<int[]> sends) {
-                    return largestOff(bits, (count++ / part.ranks()) & 1);
-                }
-            }),
-            refused("COL-024", "counts of 0 are refused", part -> !part.kind().pointToPoint()
-                    && part.kind() != CollectiveKind.BARRIER
-                    && part.kind() != CollectiveKind.ALL_TO_ALL_V
-                    && part.count() == 0),
-            groups("COL-025", "transfers of 0 elements are left out", group -> group.stream()
-                    .filter(part -> !part.command().kind().pointToPoint()
-                            || part.command().count() > 0)
-                    .toList()),
+                        @Override
+                        int[] edit(Command.Collective part, int[] bits, List<int[]> sends) {
+                            return largestOff(bits, (count++ / part.ranks()) & 1);
+                        }
+                    }),
+            refused(
+                    "COL-024",
+                    "counts of 0 are refused",
+                    part -> !part.kind().pointToPoint()
+                            && part.kind() != CollectiveKind.BARRIER
+                            && part.kind() != CollectiveKind.ALL_TO_ALL_V
+                            && part.count() == 0),
+            groups(
+                    "COL-025",
+                    "transfers of 0 elements are left out",
+                    group -> group.stream()
+                            .filter(part -> !part.command().kind().pointToPoint()
+                                    || part.command().count() > 0)
+                            .toList()),
             groups("COL-026", "receives from one peer are served in reverse", CollectiveMutants::receivesReversed),
             Mutant.of("COL-027", "an exchange of two ranks is issued call by call", () -> new Mutation() {
                 @Override
@@ -192,12 +201,18 @@ final class CollectiveMutants {
                     }
                 }
             }),
-            refused("COL-028", "a rank cannot send to itself", part -> part.kind() == CollectiveKind.RECEIVE
-                    && part.root() == part.rank()),
+            refused(
+                    "COL-028",
+                    "a rank cannot send to itself",
+                    part -> part.kind() == CollectiveKind.RECEIVE && part.root() == part.rank()),
             swallowed("COL-029", "a lonely send to itself is taken", ErrorCode.INVALID_ARGUMENT, "itself"),
             edited("COL-030", "reductions in place are off", inPlace(CollectiveKind.ALL_REDUCE), lastOff(0)),
             edited("COL-031", "gathers in place are off", inPlace(CollectiveKind.ALL_GATHER), lastOff(0)),
-            edited("COL-032", "scattered reductions in place are off", inPlace(CollectiveKind.REDUCE_SCATTER), lastOff(0)),
+            edited(
+                    "COL-032",
+                    "scattered reductions in place are off",
+                    inPlace(CollectiveKind.REDUCE_SCATTER),
+                    lastOff(0)),
             edited(
                     "COL-033",
                     "reductions to one rank in place are off",
@@ -208,21 +223,40 @@ final class CollectiveMutants {
                     "gathers to one rank in place are off",
                     part -> inPlace(CollectiveKind.GATHER).test(part) && part.rank() == part.root(),
                     (part, bits) -> Faults.lastOff(bits)),
-            Mutant.of("COL-035", "gathers spoil what they send", () -> new Spoiling(
-                    part -> of(CollectiveKind.ALL_GATHER, COUNT).test(part) && apart(part), Command.Collective::send)),
-            Mutant.of("COL-036", "reductions write to every receive view", () -> new Spoiling(
-                    part -> of(CollectiveKind.REDUCE, COUNT).test(part)
-                            && part.rank() != part.root()
-                            && part.receive() != null,
-                    Command.Collective::receive)),
-            silent("COL-037", "different kinds are not told", group -> differ(group, part -> part.kind().name())
-                    && group.stream().noneMatch(part -> part.command().kind().pointToPoint())),
-            silent("COL-038", "different counts are not told", group -> group.size() == 3
-                    && differ(group, Command.Collective::count)
-                    && !differ(group, part -> part.kind().name())),
-            silent("COL-039", "different types are not told", group -> differ(group, Command.Collective::type)
-                    && group.stream().noneMatch(part -> part.command().type().isFp8())
-                    && group.stream().noneMatch(part -> part.command().kind().pointToPoint())),
+            Mutant.of(
+                    "COL-035",
+                    "gathers spoil what they send",
+                    () -> new Spoiling(
+                            part -> of(CollectiveKind.ALL_GATHER, COUNT).test(part) && apart(part),
+                            Command.Collective::send)),
+            Mutant.of(
+                    "COL-036",
+                    "reductions write to every receive view",
+                    () -> new Spoiling(
+                            part -> of(CollectiveKind.REDUCE, COUNT).test(part)
+                                    && part.rank() != part.root()
+                                    && part.receive() != null,
+                            Command.Collective::receive)),
+            silent(
+                    "COL-037",
+                    "different kinds are not told",
+                    group -> differ(group, part -> part.kind().name())
+                            && group.stream()
+                                    .noneMatch(part -> part.command().kind().pointToPoint())),
+            silent(
+                    "COL-038",
+                    "different counts are not told",
+                    group -> group.size() == 3
+                            && differ(group, Command.Collective::count)
+                            && !differ(group, part -> part.kind().name())),
+            silent(
+                    "COL-039",
+                    "different types are not told",
+                    group -> differ(group, Command.Collective::type)
+                            && group.stream()
+                                    .noneMatch(part -> part.command().type().isFp8())
+                            && group.stream()
+                                    .noneMatch(part -> part.command().kind().pointToPoint())),
             silent(
                     "COL-040",
                     "different reductions are not told",
@@ -240,13 +274,15 @@ final class CollectiveMutants {
                     "COL-042",
                     "different 8-bit encodings are not told",
                     group -> differ(group, Command.Collective::type)
-                            && group.stream().allMatch(part -> part.command().type().isFp8())),
+                            && group.stream()
+                                    .allMatch(part -> part.command().type().isFp8())),
             silent(
                     "COL-043",
                     "transfers of different counts are not told",
                     group -> group.size() == 2
-                            && group.stream().allMatch(part -> part.command().kind().pointToPoint()
-                                    && part.command().count() > 0)
+                            && group.stream()
+                                    .allMatch(part -> part.command().kind().pointToPoint()
+                                            && part.command().count() > 0)
                             && differ(group, Command.Collective::count)),
             swallowed("COL-044", "counts that do not fit are not told", ErrorCode.COLLECTIVE_MISMATCH, "which expects"),
             Mutant.of("COL-045", "asynchronous errors are forgotten", () -> new Mutation() {
@@ -264,26 +300,35 @@ final class CollectiveMutants {
                             : Optional.of(new AcceleratorException(ErrorCode.VENDOR, "collective", "in progress"));
                 }
             }),
-            retold("COL-047", "circles of communicators are told as an internal fault", "in a circle", ErrorCode.INTERNAL),
-            Mutant.of("COL-048", "a communicator that meets another one in flight loses its operation", () -> new Mutation() {
-                private CommunicatorDriver last;
+            retold(
+                    "COL-047",
+                    "circles of communicators are told as an internal fault",
+                    "in a circle",
+                    ErrorCode.INTERNAL),
+            Mutant.of(
+                    "COL-048",
+                    "a communicator that meets another one in flight loses its operation",
+                    () -> new Mutation() {
+                        private CommunicatorDriver last;
 
-                @Override
-                void enqueue(CommunicatorDriver communicator, List<CollectiveDriver.Part> group) {
-                    boolean counts = isWhole(group) && sum(group.getFirst().command()) && apart(group.getFirst().command());
-                    boolean meets = counts && last != null && !last.equals(communicator);
-                    last = counts ? communicator : last;
-                    if (!meets) {
-                        super.enqueue(communicator, group);
-                    }
-                }
+                        @Override
+                        void enqueue(CommunicatorDriver communicator, List<CollectiveDriver.Part> group) {
+                            boolean counts = isWhole(group)
+                                    && sum(group.getFirst().command())
+                                    && apart(group.getFirst().command());
+                            boolean meets = counts && last != null && !last.equals(communicator);
+                            last = counts ? communicator : last;
+                            if (!meets) {
+                                super.enqueue(communicator, group);
+                            }
+                        }
 
-                @Override
-                void synchronize(StreamDriver stream) {
-                    last = null;
-                    super.synchronize(stream);
-                }
-            }),
+                        @Override
+                        void synchronize(StreamDriver stream) {
+                            last = null;
+                            super.synchronize(stream);
+                        }
+                    }),
             retold("COL-049", "nobody says which rank is missing", "lacks rank 1", ErrorCode.TIMEOUT),
             Mutant.of("COL-050", "an abort frees nobody", () -> new Mutation() {
                 @Override
@@ -409,10 +454,12 @@ final class CollectiveMutants {
                     super.close(communicator);
                 }
             }),
-            groups("COL-067", "parts on streams of other priorities are forgotten", group -> group.size() == 1
-                            && group.getFirst().stream().effectivePriority() != Priority.NORMAL
-                    ? List.of()
-                    : group));
+            groups(
+                    "COL-067",
+                    "parts on streams of other priorities are forgotten",
+                    group -> group.size() == 1 && group.getFirst().stream().effectivePriority() != Priority.NORMAL
+                            ? List.of()
+                            : group));
 
     private CollectiveMutants() {}
 
@@ -431,13 +478,11 @@ final class CollectiveMutants {
         if (group.isEmpty()) {
             return false;
         }
-        Set<Integer> ranks =
-                group.stream().map(part -> part.command().rank()).collect(Collectors.toSet());
+        Set<Integer> ranks = group.stream().map(part -> part.command().rank()).collect(Collectors.toSet());
         return ranks.size() == group.getFirst().command().ranks();
     }
 
-    private static boolean differ(
-            List<CollectiveDriver.Part> group, Function<Command.Collective, Object> what) {
+    private static boolean differ(List<CollectiveDriver.Part> group, Function<Command.Collective, Object> what) {
         return isWhole(group)
                 && group.size() == group.getFirst().command().ranks()
                 && group.stream()
@@ -528,7 +573,11 @@ final class CollectiveMutants {
                         && part.command().root() != part.command().rank())
                 .toList();
         if (receives.size() < 3
-                || receives.stream().map(part -> part.command().rank()).distinct().count() > 1) {
+                || receives.stream()
+                                .map(part -> part.command().rank())
+                                .distinct()
+                                .count()
+                        > 1) {
             return group;
         }
         List<CollectiveDriver.Part> others = new ArrayList<>(group);
@@ -587,8 +636,7 @@ final class CollectiveMutants {
             group.forEach(part -> part.stream().synchronize());
             for (CollectiveDriver.Part part : group) {
                 int number = seen.merge(part.command().rank(), 1, Integer::sum) - 1;
-                if (part.command().send() != null
-                        && part.command().op().kind() == ReduceOp.Kind.AVG) {
+                if (part.command().send() != null && part.command().op().kind() == ReduceOp.Kind.AVG) {
                     sends.computeIfAbsent(number, key -> new ArrayList<>())
                             .add(Faults.read(part.command().send()));
                 }
@@ -626,8 +674,7 @@ final class CollectiveMutants {
         return result;
     }
 
-    private static Mutant groups(
-            String rule, String what, UnaryOperator<List<CollectiveDriver.Part>> change) {
+    private static Mutant groups(String rule, String what, UnaryOperator<List<CollectiveDriver.Part>> change) {
         return Mutant.of(rule, what, () -> new Mutation() {
             @Override
             void enqueue(CommunicatorDriver communicator, List<CollectiveDriver.Part> group) {
@@ -748,9 +795,7 @@ final class CollectiveMutants {
         private final Predicate<Command.Collective> which;
         private final Function<Command.Collective, BufferView> what;
 
-        Spoiling(
-                Predicate<Command.Collective> which,
-                Function<Command.Collective, BufferView> what) {
+        Spoiling(Predicate<Command.Collective> which, Function<Command.Collective, BufferView> what) {
             this.which = which;
             this.what = what;
         }
@@ -764,8 +809,7 @@ final class CollectiveMutants {
             for (CollectiveDriver.Part part : group) {
                 if (which.test(part.command())) {
                     part.stream()
-                            .enqueue(new Command.Fill(
-                                    what.apply(part.command()).columnRange(0, 1), 0));
+                            .enqueue(new Command.Fill(what.apply(part.command()).columnRange(0, 1), 0));
                 }
             }
         }
@@ -787,7 +831,9 @@ final class CollectiveMutants {
         @Override
         void enqueue(CommunicatorDriver communicator, List<CollectiveDriver.Part> group) {
             if (!isWhole(group)
-                    || !group.stream().allMatch(part -> of(CollectiveKind.ALL_GATHER, count).test(part.command()))) {
+                    || !group.stream()
+                            .allMatch(
+                                    part -> of(CollectiveKind.ALL_GATHER, count).test(part.command()))) {
                 super.enqueue(communicator, group);
                 return;
             }
