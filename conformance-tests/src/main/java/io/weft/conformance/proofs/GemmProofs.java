@@ -17,7 +17,6 @@ import io.weft.conformance.reference.Products;
 import io.weft.conformance.reference.SlotMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -507,20 +506,6 @@ final class GemmProofs {
         for (int again = 0; again < 3; again++) {
             product.run(stream);
             bench.holds("C of the same product", first, (Buffer) product.viewC.memory());
-        }
-    }
-
-    @Proves("GEM-026")
-    void everyTypeHasAPeakRate(Bench bench) {
-        for (Device device : bench.platform().devices()) {
-            bench.equal(
-                    "the types with a peak rate of device " + device.ordinal(),
-                    new HashSet<>(device.properties().gemmTypes()),
-                    new HashSet<>(device.properties().peakFlops().keySet()));
-            device.properties()
-                    .peakFlops()
-                    .forEach((type, rate) -> bench.that(
-                            rate > 0 && Double.isFinite(rate), "a positive peak rate of " + type, "it is " + rate));
         }
     }
 

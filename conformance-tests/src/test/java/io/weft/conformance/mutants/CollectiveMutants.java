@@ -40,7 +40,11 @@ final class CollectiveMutants {
 
     static final List<Mutant> ALL = List.of(
             edited("COL-002", "the last element of a reduction is off", CollectiveMutants::sum, lastOff(0)),
-            edited("COL-003", "the first two blocks are exchanged", of(CollectiveKind.ALL_GATHER, COUNT), exchanged()),
+            edited(
+                    "COL-003",
+                    "the first two blocks are exchanged",
+                    of(CollectiveKind.ALL_GATHER, COUNT),
+                    CollectiveMutants::exchanged),
             edited("COL-004", "a block's last element is off", of(CollectiveKind.REDUCE_SCATTER, COUNT), lastOff(0)),
             edited(
                     "COL-005",
@@ -52,7 +56,11 @@ final class CollectiveMutants {
                     "the last element at root 1 is off",
                     part -> of(CollectiveKind.REDUCE, COUNT).test(part) && part.root() == 1,
                     lastOff(1)),
-            edited("COL-007", "the first two blocks are exchanged", of(CollectiveKind.ALL_TO_ALL, COUNT), exchanged()),
+            edited(
+                    "COL-007",
+                    "the first two blocks are exchanged",
+                    of(CollectiveKind.ALL_TO_ALL, COUNT),
+                    CollectiveMutants::exchanged),
             edited(
                     "COL-008",
                     "blocks of different sizes are one element off",
@@ -68,7 +76,7 @@ final class CollectiveMutants {
                     "COL-009",
                     "the first two blocks at root 1 are exchanged",
                     part -> of(CollectiveKind.GATHER, COUNT).test(part) && part.root() == 1,
-                    exchanged()),
+                    CollectiveMutants::exchanged),
             edited(
                     "COL-010",
                     "the last element from root 1 is off",
@@ -541,17 +549,15 @@ final class CollectiveMutants {
         return (part, bits) -> part.rank() == Math.min(rank, part.ranks() - 1) ? Faults.lastOff(bits) : bits;
     }
 
-    private static BiFunction<Command.Collective, int[], int[]> exchanged() {
-        return (part, bits) -> {
-            if (part.ranks() < 2) {
-                return bits;
-            }
-            int block = bits.length / part.ranks();
-            int[] turned = bits.clone();
-            System.arraycopy(bits, 0, turned, block, block);
-            System.arraycopy(bits, block, turned, 0, block);
-            return turned;
-        };
+    private static int[] exchanged(Command.Collective part, int[] bits) {
+        if (part.ranks() < 2) {
+            return bits;
+        }
+        int block = bits.length / part.ranks();
+        int[] turned = bits.clone();
+        System.arraycopy(bits, 0, turned, block, block);
+        System.arraycopy(bits, block, turned, 0, block);
+        return turned;
     }
 
     /** Changes the last bit of the largest element, where the tolerance has room for it. */

@@ -8,19 +8,15 @@ import static io.weft.conformance.mutants.Faults.lastOff;
 import static io.weft.conformance.mutants.Faults.refused;
 
 import io.weft.api.BufferView;
-import io.weft.api.DeviceProperties;
 import io.weft.api.ElementType;
 import io.weft.api.MatrixLayout;
 import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
 import io.weft.conformance.reference.Codec;
-import io.weft.spi.DeviceDriver;
 import io.weft.spi.Enqueue;
 import io.weft.spi.StreamDriver;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
@@ -251,15 +247,6 @@ final class GemmMutants {
                         Faults.write(gemm.c(), bits);
                     }
                     return result;
-                }
-            }),
-            Mutant.of("GEM-026", "a listed type has no peak rate", () -> new Mutation() {
-                @Override
-                DeviceProperties properties(DeviceDriver device) {
-                    DeviceProperties whole = device.properties();
-                    Map<ElementType, Double> rates = new HashMap<>(whole.peakFlops());
-                    rates.remove(ElementType.FP16);
-                    return Properties.with(whole, rates, whole.gemmTypes(), whole.busId());
                 }
             }),
             Mutant.of("GEM-027", "the second of several products into one C is lost", () -> new Mutation() {
