@@ -372,7 +372,7 @@ final class GemmMutants {
             edited(
                     "GEM-042",
                     "the last of many odd elements is lost",
-                    command -> command instanceof Command.Reduce reduce && elements(reduce) > 1000,
+                    command -> command instanceof Command.Reduce reduce && elements(reduce) == 2049,
                     (command, before, after) -> {
                         int[] lost = after.clone();
                         lost[lost.length - 1] = before[before.length - 1];
