@@ -78,7 +78,8 @@ class GraphFuzzerTest {
     void theSameSeedFindsTheSame() {
         Mutant mutant = FuzzMutants.all().getFirst();
         GraphFuzzer.Finding first = fuzz(mutated(mutant), CASES, SEED).orElseThrow();
-        assertEquals(first.test(), fuzz(mutated(mutant), CASES, SEED).orElseThrow().test());
+        assertEquals(
+                first.test(), fuzz(mutated(mutant), CASES, SEED).orElseThrow().test());
         GraphFuzzer.Finding again = fuzz(mutated(mutant), 1, first.seed()).orElseThrow();
         assertEquals(0, again.number());
         assertEquals(first.test(), again.test(), "the finding's own seed draws it again, as the first");
@@ -108,7 +109,8 @@ class GraphFuzzerTest {
     private static Method compiled(String text, Path classes) throws Exception {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         JavaFileObject source =
-                new SimpleJavaFileObject(URI.create("string:///SmallestFailingGraphTest.java"), JavaFileObject.Kind.SOURCE) {
+                new SimpleJavaFileObject(
+                        URI.create("string:///SmallestFailingGraphTest.java"), JavaFileObject.Kind.SOURCE) {
                     @Override
                     public CharSequence getCharContent(boolean ignoreEncodingErrors) {
                         return text;
@@ -124,8 +126,8 @@ class GraphFuzzerTest {
                         List.of(source))
                 .call();
         assertTrue(good, () -> errors + "\n" + text);
-        URLClassLoader loader = new URLClassLoader(
-                new URL[] {classes.toUri().toURL()}, GraphFuzzerTest.class.getClassLoader());
+        URLClassLoader loader =
+                new URLClassLoader(new URL[] {classes.toUri().toURL()}, GraphFuzzerTest.class.getClassLoader());
         Method check = loader.loadClass("SmallestFailingGraphTest").getDeclaredMethod("check", Platform.class);
         check.setAccessible(true);
         return check;

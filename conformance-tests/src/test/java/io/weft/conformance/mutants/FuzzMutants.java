@@ -55,7 +55,9 @@ public final class FuzzMutants {
                         Command.CopyStrided copy = (Command.CopyStrided) command;
                         long rows = copy.source().rows() - 1;
                         return new Command.CopyStrided(
-                                copy.destination().rowRange(0, rows), copy.source().rowRange(0, rows), copy.method());
+                                copy.destination().rowRange(0, rows),
+                                copy.source().rowRange(0, rows),
+                                copy.method());
                     }),
             changed(
                     FUZZ,
@@ -73,7 +75,8 @@ public final class FuzzMutants {
             changed(
                     FUZZ,
                     "minima are maxima",
-                    command -> command instanceof Command.Reduce reduce && reduce.op().kind() == ReduceOp.Kind.MIN,
+                    command -> command instanceof Command.Reduce reduce
+                            && reduce.op().kind() == ReduceOp.Kind.MIN,
                     command -> new Command.Reduce(
                             ((Command.Reduce) command).destination(),
                             ((Command.Reduce) command).inputs(),
@@ -126,8 +129,7 @@ public final class FuzzMutants {
             rewritten("dependencies between lanes of one device are dropped", new GraphMutants.Rewrite() {
                 @Override
                 boolean keeps(CommandGraph graph, int node, int dependency) {
-                    return graph.device(node) != graph.device(dependency)
-                            || graph.lane(node) == graph.lane(dependency);
+                    return graph.device(node) != graph.device(dependency) || graph.lane(node) == graph.lane(dependency);
                 }
             }),
             rewritten("dependencies between devices are dropped", new GraphMutants.Rewrite() {

@@ -21,7 +21,10 @@ class CodecTest {
         Random random = new Random(SEED);
         for (int i = 0; i < patterns; i++) {
             int bits = type.bytes() < 4 ? i : random.nextInt();
-            assertEquals(Elements.value(type, bits), Codec.of(type).decode(bits), () -> type + " 0x" + Integer.toHexString(bits));
+            assertEquals(
+                    Elements.value(type, bits),
+                    Codec.of(type).decode(bits),
+                    () -> type + " 0x" + Integer.toHexString(bits));
         }
     }
 
