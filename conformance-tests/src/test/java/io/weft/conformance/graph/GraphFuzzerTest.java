@@ -14,21 +14,18 @@ import io.weft.conformance.mutants.Mutant;
 import io.weft.conformance.mutants.MutantProvider;
 import io.weft.sim.provider.SimProvider;
 import io.weft.spi.AcceleratorProvider;
+import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -107,25 +104,22 @@ class GraphFuzzerTest {
 
     /** Compiles a printed test and gives its check. */
     private static Method compiled(String text, Path classes) throws Exception {
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        JavaFileObject source =
-                new SimpleJavaFileObject(
-                        URI.create("string:///SmallestFailingGraphTest.java"), JavaFileObject.Kind.SOURCE) {
-                    @Override
-                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                        return text;
-                    }
-                };
-        StringWriter errors = new StringWriter();
-        boolean good = compiler.getTask(
-                        errors,
-                        null,
-                        null,
-                        List.of("-proc:none", "-cp", System.getProperty("java.class.path"), "-d", classes.toString()),
-                        null,
-                        List.of(source))
-                .call();
-        assertTrue(good, () -> errors + "\n" + text);
+        Path source = classes.resolve("SmallestFailingGraphTest.java");
+        Files.writeString(source, text);
+        StringWriter said = new StringWriter();
+        PrintWriter out = new PrintWriter(said);
+        int result = ToolProvider.findFirst("javac")
+                .orElseThrow()
+                .run(
+                        out,
+                        out,
+                        "-proc:none",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "-d",
+                        classes.toString(),
+                        source.toString());
+        assertEquals(0, result, () -> said + "\n" + text);
         URLClassLoader loader =
                 new URLClassLoader(new URL[] {classes.toUri().toURL()}, GraphFuzzerTest.class.getClassLoader());
         Method check = loader.loadClass("SmallestFailingGraphTest").getDeclaredMethod("check", Platform.class);
