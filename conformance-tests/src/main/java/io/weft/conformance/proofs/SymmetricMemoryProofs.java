@@ -134,26 +134,6 @@ final class SymmetricMemoryProofs {
                 .toArray();
     }
 
-    @Proves("SYM-007")
-    void windowsAreGivenBack(Bench bench) {
-        List<Device> devices = bench.devicesUpTo(3);
-        long[] before = free(devices);
-        List<Buffer> buffers = reserve(bench, devices, 4 * window(bench));
-        for (int i = 0; i < devices.size(); i++) {
-            bench.that(
-                    devices.get(i).memoryInfo().freeBytes() < before[i],
-                    "less free memory on device " + i + " while its window is reserved",
-                    "it is the same");
-        }
-        buffers.forEach(Buffer::close);
-        for (int i = 0; i < devices.size(); i++) {
-            bench.equal(
-                    "the free bytes of device " + i + " after its window was closed",
-                    before[i],
-                    devices.get(i).memoryInfo().freeBytes());
-        }
-    }
-
     @Proves("SYM-008")
     void reservationsAreApart(Bench bench) {
         List<Device> devices = bench.devicesUpTo(2);

@@ -17,9 +17,7 @@ import io.weft.conformance.bench.Bench;
 import io.weft.conformance.bench.NotApplicable;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 
 /** Topology: what the matrix says must agree with itself and with what devices can do. */
@@ -175,19 +173,6 @@ final class TopologyProofs {
                     "the NUMA node of device " + device.ordinal() + " in the topology",
                     device.properties().numaNode(),
                     topology(bench).numaNode(device.ordinal()));
-        }
-    }
-
-    @Proves("TOP-012")
-    void busAddressesDiffer(Bench bench) {
-        Map<String, Integer> seen = new HashMap<>();
-        for (Device device : bench.platform().devices()) {
-            String bus = device.properties().busId();
-            Integer before = bus.isEmpty() ? null : seen.put(bus, device.ordinal());
-            bench.that(
-                    before == null,
-                    "a bus address of its own for device " + device.ordinal(),
-                    "it is " + bus + " as for device " + before);
         }
     }
 

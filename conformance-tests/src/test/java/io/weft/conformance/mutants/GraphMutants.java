@@ -586,16 +586,24 @@ final class GraphMutants {
         @Override
         void synchronize(StreamDriver stream) {
             StreamDriver other = aside.get(stream);
-            if (other != null) {
-                other.synchronize();
+            try {
+                if (other != null) {
+                    other.synchronize();
+                }
+            } finally {
+                super.synchronize(stream);
             }
-            super.synchronize(stream);
         }
 
         @Override
         void close(StreamDriver stream) {
             StreamDriver other = aside.remove(stream);
             if (other != null) {
+                try {
+                    other.synchronize();
+                } catch (AcceleratorException told) {
+                    // The caller's own stream has told it.
+                }
                 other.close();
             }
             super.close(stream);

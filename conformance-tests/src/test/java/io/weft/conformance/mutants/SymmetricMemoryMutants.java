@@ -16,7 +16,6 @@ import io.weft.spi.StreamDriver;
 import io.weft.spi.SymmetricMemoryDriver;
 import io.weft.spi.VirtualMemoryDriver;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -83,14 +82,6 @@ final class SymmetricMemoryMutants {
                     }
                 }
             }),
-            Mutant.of("SYM-007", "windows are never given back", () -> new Windows() {
-                @Override
-                void free(DeviceDriver device, DeviceMemory memory) {
-                    if (!isWindow(memory)) {
-                        super.free(device, memory);
-                    }
-                }
-            }),
             Mutant.of("SYM-008", "equal reservations are one", () -> new Mutation() {
                 private final Set<DeviceMemory> freed = identities();
                 private List<DeviceDriver> before = List.of();
@@ -141,53 +132,6 @@ final class SymmetricMemoryMutants {
                             bytes);
                 }
             }),
-            Mutant.of("SYM-021", "pages are said to be 3 MiB", () -> new Mutation() {
-                @Override
-                long pageBytes(VirtualMemoryDriver virtual) {
-                    return 3L << 20;
-                }
-            }),
-            Mutant.of("SYM-022", "ranges take memory when they are reserved", () -> new Hoarding() {
-                @Override
-                DeviceMemory reserve(VirtualMemoryDriver virtual, DeviceDriver device, long bytes) {
-                    DeviceMemory range = super.reserve(virtual, device, bytes);
-                    hoard(range, 4096);
-                    return range;
-                }
-            }),
-            Mutant.of("SYM-023", "unmapped pages keep their memory", () -> new Hoarding() {
-                @Override
-                void unmap(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                    super.unmap(virtual, range, offset, bytes);
-                    hoard(range, bytes);
-                }
-            }),
-            Mutant.of("SYM-024", "copies end at the border of a page", () -> new Ranges() {
-                @Override
-                Enqueue enqueue(StreamDriver stream, Command command) {
-                    if (command instanceof Command.Copy copy && isRange(copy.destination())) {
-                        long left = PAGE - copy.destination().offset() % PAGE;
-                        if (left < copy.destination().bytes()) {
-                            return super.enqueue(
-                                    stream,
-                                    new Command.Copy(
-                                            copy.destination().columnRange(0, left),
-                                            copy.source().columnRange(0, left),
-                                            copy.method()));
-                        }
-                    }
-                    return super.enqueue(stream, command);
-                }
-            }),
-            Mutant.of("SYM-025", "unmapping a page clears the next one", () -> new Ranges() {
-                @Override
-                void unmap(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                    super.unmap(virtual, range, offset, bytes);
-                    if (range.bytes() == 5 * PAGE && offset == 2 * PAGE) {
-                        range.device().write(range, offset + bytes, MemorySegment.ofArray(new byte[64]));
-                    }
-                }
-            }),
             Mutant.of("SYM-026", "host writes to a remapped page are lost", () -> new Ranges() {
                 private final Set<DeviceMemory> unmapped = identities();
                 private final Set<DeviceMemory> stale = identities();
@@ -215,16 +159,6 @@ final class SymmetricMemoryMutants {
                     }
                 }
             }),
-            mapping("SYM-027", "mapped pages are mapped again", ErrorCode.INVALID_STATE),
-            unmapping("SYM-028", "unmapped pages are unmapped", ErrorCode.INVALID_STATE),
-            Mutant.of("SYM-029", "crooked ranges are taken", () -> new Mutation() {
-                @Override
-                void map(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                    if (offset % PAGE == 0 && bytes % PAGE == 0) {
-                        super.map(virtual, range, offset, bytes);
-                    }
-                }
-            }),
             mapping("SYM-030", "pages behind the range are mapped", ErrorCode.OUT_OF_BOUNDS),
             Mutant.of("SYM-031", "unmapped pages are read as zeros", () -> new Mutation() {
                 @Override
@@ -239,46 +173,10 @@ final class SymmetricMemoryMutants {
                     }
                 }
             }),
-            Mutant.of("SYM-032", "freeing a range keeps what is mapped in it", () -> new Ranges() {
-                private final IdentityHashMap<DeviceMemory, Long> mapped = new IdentityHashMap<>();
-
-                @Override
-                void map(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                    super.map(virtual, range, offset, bytes);
-                    mapped.merge(range, bytes, Long::sum);
-                }
-
-                @Override
-                void unmap(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                    super.unmap(virtual, range, offset, bytes);
-                    mapped.merge(range, -bytes, Long::sum);
-                }
-
-                @Override
-                void free(DeviceDriver device, DeviceMemory memory) {
-                    super.free(device, memory);
-                    if (mapped.getOrDefault(memory, 0L) > 0) {
-                        device.allocate(MemoryKind.DEVICE, 4096);
-                    }
-                }
-            }),
             Mutant.of("SYM-033", "odd sizes are rounded up", () -> new Mutation() {
                 @Override
                 DeviceMemory reserve(VirtualMemoryDriver virtual, DeviceDriver device, long bytes) {
                     return super.reserve(virtual, device, Math.max(1, (bytes + PAGE - 1) / PAGE) * PAGE);
-                }
-            }),
-            Mutant.of("SYM-034", "a refused mapping keeps a page", () -> new Mutation() {
-                @Override
-                void map(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                    try {
-                        super.map(virtual, range, offset, bytes);
-                    } catch (AcceleratorException refusal) {
-                        if (refusal.code() == ErrorCode.OUT_OF_MEMORY) {
-                            range.device().allocate(MemoryKind.DEVICE, 4096);
-                        }
-                        throw refusal;
-                    }
                 }
             }),
             Mutant.of("SYM-035", "the tenth mapping of a range clears its first mapped page", () -> new Mutation() {
@@ -315,15 +213,6 @@ final class SymmetricMemoryMutants {
             @Override
             void map(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
                 quietly(swallowed, () -> super.map(virtual, range, offset, bytes));
-            }
-        });
-    }
-
-    private static Mutant unmapping(String rule, String what, ErrorCode swallowed) {
-        return Mutant.of(rule, what, () -> new Mutation() {
-            @Override
-            void unmap(VirtualMemoryDriver virtual, DeviceMemory range, long offset, long bytes) {
-                quietly(swallowed, () -> super.unmap(virtual, range, offset, bytes));
             }
         });
     }
@@ -371,25 +260,6 @@ final class SymmetricMemoryMutants {
 
         final boolean isRange(BufferView view) {
             return ranges.contains(((Buffer) view.memory()).memory());
-        }
-    }
-
-    /** Takes memory beside a range, until that is freed. */
-    private static class Hoarding extends Mutation {
-        private final IdentityHashMap<DeviceMemory, List<DeviceMemory>> hoards = new IdentityHashMap<>();
-
-        final void hoard(DeviceMemory range, long bytes) {
-            hoards.computeIfAbsent(range, key -> new ArrayList<>())
-                    .add(range.device().allocate(MemoryKind.DEVICE, bytes));
-        }
-
-        @Override
-        void free(DeviceDriver device, DeviceMemory memory) {
-            super.free(device, memory);
-            List<DeviceMemory> hoard = hoards.remove(memory);
-            if (hoard != null) {
-                hoard.forEach(device::free);
-            }
         }
     }
 }

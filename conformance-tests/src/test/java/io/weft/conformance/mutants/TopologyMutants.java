@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.conformance.mutants;
 
-import io.weft.api.DeviceProperties;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.topology.Link;
 import io.weft.api.topology.LinkKind;
@@ -99,15 +98,6 @@ final class TopologyMutants {
                         numaNodes[i] = i == 2 ? 7 : whole.numaNode(i);
                     }
                     return new Topology(whole.devices(), links(whole, UnaryOperator.identity()), numaNodes);
-                }
-            }),
-            Mutant.of("TOP-012", "two devices have one bus address", () -> new Mutation() {
-                @Override
-                DeviceProperties properties(DeviceDriver device) {
-                    DeviceProperties whole = device.properties();
-                    return whole.ordinal() < 2
-                            ? Properties.with(whole, whole.peakFlops(), whole.gemmTypes(), "0000:0c:00.0")
-                            : whole;
                 }
             }),
             Mutant.of("TOP-014", "the model predicts copies four times too fast", () -> new Mutation() {
