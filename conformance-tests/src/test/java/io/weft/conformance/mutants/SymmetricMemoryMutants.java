@@ -132,7 +132,7 @@ final class SymmetricMemoryMutants {
                             bytes);
                 }
             }),
-            Mutant.of("SYM-026", "host writes to a remapped page are lost", () -> new Ranges() {
+            Mutant.of("SYM-026", "host writes to a remapped page are lost", () -> new Mutation() {
                 private final Set<DeviceMemory> unmapped = identities();
                 private final Set<DeviceMemory> stale = identities();
 
@@ -244,22 +244,6 @@ final class SymmetricMemoryMutants {
 
         final boolean isWindow(BufferView view) {
             return isWindow(((Buffer) view.memory()).memory());
-        }
-    }
-
-    /** Knows which memory is virtual. */
-    private static class Ranges extends Mutation {
-        private final Set<DeviceMemory> ranges = identities();
-
-        @Override
-        DeviceMemory reserve(VirtualMemoryDriver virtual, DeviceDriver device, long bytes) {
-            DeviceMemory range = super.reserve(virtual, device, bytes);
-            ranges.add(range);
-            return range;
-        }
-
-        final boolean isRange(BufferView view) {
-            return ranges.contains(((Buffer) view.memory()).memory());
         }
     }
 }
