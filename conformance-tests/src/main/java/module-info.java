@@ -22,6 +22,8 @@ module io.weft.conformance {
 
     // Rules, waivers, one class to extend, one call to run.
     exports io.weft.conformance;
+    // The graph fuzzer, and what its printed tests call.
+    exports io.weft.conformance.graph;
     // What a run found, as files.
     exports io.weft.conformance.report;
 }

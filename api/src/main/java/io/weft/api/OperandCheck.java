@@ -55,6 +55,47 @@ final class OperandCheck {
                     "copy",
                     "source and destination are on " + to.device() + " and the stream is on " + device);
         }
+        if (to.memory().equals(from.memory()) && meet(destination, to.base(), source, from.base())) {
+            throw AcceleratorException.invalid("copy", "source and destination overlap");
+        }
+    }
+
+    /** Whether two views of one allocation share a byte. Rows may interleave without meeting, so extents alone do not tell. */
+    private static boolean meet(BufferView one, long oneBase, BufferView other, long otherBase) {
+        if (one.isEmpty()
+                || other.isEmpty()
+                || oneBase + one.end() <= otherBase + other.offset()
+                || otherBase + other.end() <= oneBase + one.offset()) {
+            return false;
+        }
+        long oneRuns = runs(one);
+        long otherRuns = runs(other);
+        long oneBytes = one.bytes() / oneRuns;
+        long otherBytes = other.bytes() / otherRuns;
+        long i = 0;
+        long j = 0;
+        while (i < oneRuns && j < otherRuns) {
+            long a = oneBase + one.offset() + i * one.pitch() * one.type().bytes();
+            long b = otherBase
+                    + other.offset()
+                    + j * other.pitch() * other.type().bytes();
+            if (a + oneBytes <= b) {
+                i++;
+            } else if (b + otherBytes <= a) {
+                j++;
+            } else {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Contiguous pieces: rows or columns, one when there are no gaps. */
+    private static long runs(BufferView view) {
+        if (view.isContiguous()) {
+            return 1;
+        }
+        return view.layout() == MatrixLayout.ROW_MAJOR ? view.rows() : view.columns();
     }
 
     private static void kernel(String operation, Command command, Device device) {

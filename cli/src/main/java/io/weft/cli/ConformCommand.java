@@ -106,10 +106,17 @@ final class ConformCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print the report as JSON.")
     boolean json;
 
+    @Option(
+            names = "--fuzz",
+            paramLabel = "N",
+            description = "Instead of the rules, run N random command graphs against the reference interpreter; the"
+                    + " smallest one that differs is printed as a Java test.")
+    Integer fuzz;
+
     @Override
     public Integer call() {
         try {
-            return judge();
+            return fuzz == null ? judge() : new GraphFuzz(this, fuzz).run();
         } catch (UnusableInput unusable) {
             throw new AcceleratorException(ErrorCode.INVALID_ARGUMENT, "conform", unusable.getMessage(), unusable);
         }

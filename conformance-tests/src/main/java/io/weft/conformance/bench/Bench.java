@@ -19,6 +19,7 @@ import io.weft.api.numeric.Expected;
 import io.weft.api.numeric.HostMatrix;
 import io.weft.api.numeric.RandomData;
 import io.weft.conformance.Subject;
+import io.weft.spi.DeviceMemory;
 import io.weft.spi.PlatformDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -193,6 +194,12 @@ public final class Bench {
     /** A buffer that somebody else made, closed with the bench unless it was closed before. */
     public Buffer held(Buffer buffer) {
         return hold(Kind.BUFFER, "a buffer", buffer, buffer::isClosed);
+    }
+
+    /** A buffer over memory that an extension made; the bench gives it back to its device. */
+    public Buffer adopted(Device device, DeviceMemory memory) {
+        Buffer buffer = device.adopt(memory, closing -> device.driver().free(closing.memory()));
+        return hold(Kind.BUFFER, "memory of an extension", buffer, buffer::isClosed);
     }
 
     /** A buffer that holds these bytes, where buffers hold data. */

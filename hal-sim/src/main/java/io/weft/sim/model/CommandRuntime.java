@@ -122,6 +122,7 @@ public final class CommandRuntime {
     private int collectives;
     private int[] partCount = new int[16];
     private int[] submitted = new int[16];
+    private int[] leftQueue = new int[16];
     private int[] arrived = new int[16];
     private int[] flowing = new int[16];
     private boolean[] aborted = new boolean[16];
@@ -339,6 +340,7 @@ public final class CommandRuntime {
                 int length = 2 * c;
                 partCount = Arrays.copyOf(partCount, length);
                 submitted = Arrays.copyOf(submitted, length);
+                leftQueue = Arrays.copyOf(leftQueue, length);
                 arrived = Arrays.copyOf(arrived, length);
                 flowing = Arrays.copyOf(flowing, length);
                 aborted = Arrays.copyOf(aborted, length);
@@ -348,6 +350,7 @@ public final class CommandRuntime {
         }
         partCount[c] = parts;
         submitted[c] = 0;
+        leftQueue[c] = 0;
         arrived[c] = 0;
         flowing[c] = 0;
         aborted[c] = false;
@@ -1028,14 +1031,11 @@ public final class CommandRuntime {
     }
 
     private void closePart(int c) {
-        // A collective's handle is free again when all its parts have been submitted and are over.
-        if (submitted[c] < partCount[c]) {
+        // A collective's handle is free again when all its parts have been submitted and have left their queues. That
+        // they are over is not enough: a part which was
+        // aborted while it waited keeps its place until its turn comes.
+        if (++leftQueue[c] < partCount[c]) {
             return;
-        }
-        for (int p = 0; p < partCount[c]; p++) {
-            if (!isOver(parts[c][p])) {
-                return;
-            }
         }
         freeCollective[freeCollectives++] = c;
     }

@@ -50,7 +50,7 @@ final class SimGraphExecutable implements GraphExecutable {
         platform.enter("launch graph");
         try {
             requireOpen();
-            bindings.requireComplete();
+            requireFitting(bindings);
             List<SimStream> real = streams(streams);
             Command[] commands = new Command[graph.size()];
             for (int node = 0; node < commands.length; node++) {
@@ -59,6 +59,24 @@ final class SimGraphExecutable implements GraphExecutable {
             new GraphRun(platform, this, commands, real).submit();
         } finally {
             platform.leave();
+        }
+    }
+
+    /** Checks that the bindings are this graph's, complete, and that every buffer lies on its slot's device. */
+    private void requireFitting(GraphBindings bindings) {
+        if (bindings.graph() != graph) {
+            throw AcceleratorException.invalid("launch graph", "the bindings belong to another graph");
+        }
+        bindings.requireComplete();
+        for (Slot slot : graph.slots()) {
+            SimDevice device = devices.get(slot.device());
+            if (bindings.require(slot).memory().device() != device) {
+                throw new AcceleratorException(
+                        ErrorCode.WRONG_DEVICE,
+                        "launch graph",
+                        "slot " + slot.name() + " belongs to device " + device.ordinal() + " and its buffer to device "
+                                + bindings.require(slot).device().ordinal());
+            }
         }
     }
 
