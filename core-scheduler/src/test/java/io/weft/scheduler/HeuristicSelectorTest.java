@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.weft.api.Accelerators;
 import io.weft.api.ElementType;
 import io.weft.api.Platform;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
@@ -52,11 +53,12 @@ class HeuristicSelectorTest {
             HeuristicSelector rules = new HeuristicSelector(platform);
             double lost = 0;
             int problems = 15;
+            List<Pattern> patterns = List.of(Pattern.values());
             for (int i = 0; i < problems; i++) {
                 long rows = (512L << random.nextInt(8)) * (2 + random.nextInt(3)) / 2;
                 long hidden = 1024L * (2 + random.nextInt(10));
                 long split = 64L * (1 + random.nextInt(60));
-                Pattern pattern = Pattern.values()[i % Pattern.values().length];
+                Pattern pattern = patterns.get(i % patterns.size());
                 OverlapProblem problem = pattern.gathers()
                         ? OverlapProblem.of(pattern, rows, split, hidden, ElementType.BF16, ranks)
                         : OverlapProblem.of(pattern, rows, hidden, split, ElementType.BF16, ranks);
