@@ -143,7 +143,7 @@ class RunTest {
 
     @Test
     void aProofThatHangsIsNamedAndTheRunGoesOn() {
-        Report report = run(Hangs.class, OPTIONS.withPatience(Duration.ofMillis(600)), "", "");
+        Report report = run(Hangs.class, OPTIONS.withPatience(Duration.ofSeconds(3)), "", "");
         assertEquals(Map.of("DEV-001", Outcome.HUNG, "DEV-002", Outcome.PASSED), outcomes(report));
         Verdict hung = report.bad().getFirst();
         assertTrue(hung.expected().contains("waiting for what never comes"), hung.text());
