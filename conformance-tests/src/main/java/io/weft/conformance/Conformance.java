@@ -58,6 +58,7 @@ public final class Conformance {
             }
             verdicts.addAll(session.judgeStanding());
             Map<String, Double> figures = options.figures() ? session.figures() : Map.of();
+            session.end();
             List<String> problems = session.problems();
             List<Rule> order = List.copyOf(catalogue.rules());
             verdicts.sort(java.util.Comparator.comparingInt(verdict -> order.indexOf(verdict.rule())));

@@ -95,6 +95,7 @@ public abstract class ConformanceSuite {
         session.rules().forEach(rule -> tests.add(test(session, rule)));
         session.standingRules().forEach(rule -> tests.add(test(session, rule)));
         tests.add(DynamicTest.dynamicTest("the run as a whole", () -> {
+            session.end();
             List<String> problems = session.problems();
             Assertions.assertTrue(problems.isEmpty(), () -> String.join("\n", problems));
         }));

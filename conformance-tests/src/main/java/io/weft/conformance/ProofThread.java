@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.conformance;
 
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
 import io.weft.conformance.bench.Leftovers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,15 +71,21 @@ final class ProofThread {
         }
     }
 
-    /** Runs something else; a hang is an exception. */
+    /**
+     * Runs something else.
+     *
+     * @throws AcceleratorException TIMEOUT when it hangs
+     */
     <T> T call(String what, Callable<T> body) {
         List<String> stack = new ArrayList<>();
         try {
             return await(worker.submit(body), stack);
         } catch (HangException hang) {
-            throw new IllegalStateException(
-                    "'" + what + "' did not end within " + patience.toSeconds() + " s; it is "
-                            + String.join(" ", stack),
+            throw new AcceleratorException(
+                    ErrorCode.TIMEOUT,
+                    what,
+                    "it did not end within " + patience.toSeconds() + " s; "
+                            + String.join(" ", stack.stream().map(String::strip).toList()),
                     hang);
         } catch (ExecutionException failure) {
             switch (failure.getCause()) {

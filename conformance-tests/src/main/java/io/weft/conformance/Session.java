@@ -48,6 +48,7 @@ final class Session implements AutoCloseable {
     private Environment environment;
     private ProofThread thread;
     private String given = "";
+    private String ending = "";
 
     Session(Subject subject, RunOptions options, Catalogue catalogue, ProofBook proofs) {
         this.subject = subject;
@@ -411,6 +412,9 @@ final class Session implements AutoCloseable {
             silent.forEach((capability, count) -> problems.add("the platform does not declare " + capability + ", so "
                     + count + " rules were not judged; if that is meant, list it under 'unsupported' in the waivers"));
         }
+        if (!ending.isEmpty()) {
+            problems.add(ending);
+        }
         if (verdicts.values().stream().noneMatch(verdict -> verdict.outcome().isExecuted())) {
             problems.add("no proof was executed");
         }
@@ -430,20 +434,27 @@ final class Session implements AutoCloseable {
         return z ^ (z >>> 27);
     }
 
+    /** Closes the platform; that it cannot be closed is a problem of the run. */
+    void end() {
+        if (platform == null) {
+            return;
+        }
+        Platform open = platform;
+        platform = null;
+        try {
+            thread.call("close " + subject.uri(), () -> {
+                open.close();
+                return open;
+            });
+        } catch (RuntimeException failure) {
+            ending = "the platform could not be closed at the end: " + failure.getMessage();
+        }
+    }
+
     @Override
     public void close() {
-        try {
-            if (platform != null) {
-                Platform open = platform;
-                platform = null;
-                thread.call("close " + subject.uri(), () -> {
-                    open.close();
-                    return open;
-                });
-            }
-        } finally {
-            thread.abandon();
-            warnings.close();
-        }
+        end();
+        thread.abandon();
+        warnings.close();
     }
 }

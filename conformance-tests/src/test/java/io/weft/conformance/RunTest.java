@@ -14,10 +14,13 @@ import io.weft.conformance.mutants.MutantProvider;
 import io.weft.conformance.mutants.Mutants;
 import io.weft.sim.provider.SimProvider;
 import io.weft.spi.AcceleratorProvider;
+import io.weft.spi.DriverDecorator;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.Probe;
 import io.weft.spi.ProviderDescriptor;
 import io.weft.spi.Target;
+import io.weft.spi.decorator.DriverObserver;
+import io.weft.spi.decorator.ObservedPlatform;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -143,7 +146,7 @@ class RunTest {
 
     @Test
     void aProofThatHangsIsNamedAndTheRunGoesOn() {
-        Report report = run(Hangs.class, OPTIONS.withPatience(Duration.ofMillis(600)), "", "");
+        Report report = run(Hangs.class, OPTIONS.withPatience(Duration.ofSeconds(3)), "", "");
         assertEquals(Map.of("DEV-001", Outcome.HUNG, "DEV-002", Outcome.PASSED), outcomes(report));
         Verdict hung = report.bad().getFirst();
         assertTrue(hung.expected().contains("waiting for what never comes"), hung.text());
@@ -255,6 +258,37 @@ class RunTest {
         Report strict = Conformance.run(absent, OPTIONS.withStrict(true));
         assertFalse(strict.isGood());
         assertTrue(strict.problems().getFirst().contains("no such card"));
+    }
+
+    @Test
+    void aPlatformThatCannotBeClosedIsAProblemOfTheRun() {
+        DriverDecorator stubborn = new DriverDecorator() {
+            @Override
+            public String name() {
+                return "stubborn";
+            }
+
+            @Override
+            public String description() {
+                return "a platform that cannot be closed";
+            }
+
+            @Override
+            public PlatformDriver decorate(PlatformDriver platform) {
+                return new ObservedPlatform(platform, new DriverObserver() {
+                    @Override
+                    public void beforeClose(PlatformDriver closing) {
+                        throw new IllegalStateException("a queue is not empty");
+                    }
+                });
+            }
+        };
+        Subject subject = Subject.of(new SimProvider(), Mutant.MESH, List.of(stubborn));
+        Report report = Conformance.run(subject, OPTIONS.withRules(List.of("DEV-001")));
+        assertFalse(report.isGood());
+        assertTrue(
+                report.problems().getFirst().contains("a queue is not empty"),
+                () -> report.problems().toString());
     }
 
     @Test
