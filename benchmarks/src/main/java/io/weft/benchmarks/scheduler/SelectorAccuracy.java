@@ -87,11 +87,12 @@ public final class SelectorAccuracy {
     private static List<OverlapProblem> random(int ranks) {
         Random random = new Random(SEED);
         List<OverlapProblem> problems = new ArrayList<>();
+        List<Pattern> patterns = List.of(Pattern.values());
         for (int i = 0; i < RANDOM; i++) {
-            Pattern pattern = Pattern.values()[i % Pattern.values().length];
+            Pattern pattern = patterns.get(i % patterns.size());
             long rows = (long) (512 * Math.pow(512, random.nextDouble())) / ranks * ranks;
-            long hidden = 64 * (16 + random.nextInt(240));
-            long split = 16 * (4 + random.nextInt((int) (hidden * 4 / ranks / 16)));
+            long hidden = 64L * (16 + random.nextInt(240));
+            long split = 16L * (4 + random.nextInt((int) (hidden * 4 / ranks / 16)));
             problems.add(
                     pattern.gathers()
                             ? OverlapProblem.of(pattern, rows, split, hidden, ElementType.BF16, ranks)
