@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
             SweepCommand.class,
             BenchCommand.class,
             ConformCommand.class,
+            PoolCommand.class,
             ConfigCommand.class,
             CompletionCommand.class
         },

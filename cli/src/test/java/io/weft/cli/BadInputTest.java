@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -160,6 +163,65 @@ class BadInputTest {
         String model = options.contains("--model") ? "" : " --model llama-3-8b";
         String tokens = options.contains("--tokens") ? "" : " --tokens 1024";
         unusable("sweep" + model + tokens + " " + options, word);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "``|trace.csv:1: the file is empty",
+                "hello~|trace.csv:1: unknown first line 'hello'",
+                "op,id,bytes,stream,t_us~|allocates nothing",
+                "op,id,bytes,stream,t_us~a,1,1024,0~|trace.csv:2: expected 5 columns, found 4",
+                "op,id,bytes,stream,t_us~a,1,1024,0,5~a,2,99999999999999999999,0,6|trace.csv:3: bytes",
+                "op,id,bytes,stream,t_us~a,1,-1,0,5~|trace.csv:2: bytes -1",
+                "op,id,bytes,stream,t_us~grow,1,1,0,5~|trace.csv:2: unknown op 'grow'",
+                "id,lower,upper,size~0,5,5,1~|trace.csv:2: block 0 ends at 5",
+                "weft-pool-recording,7~|trace.csv:1: unknown first line",
+            })
+    void aTraceThatCannotBeReadIsNamedWithItsLine(String content, String word) throws IOException {
+        Path file = Files.writeString(folder.resolve("trace.csv"), content.replace('~', '\n'));
+        unusable("pool replay " + file, word);
+    }
+
+    @Test
+    void aTraceThatIsCutOffBinaryMissingOrAFolderIsNamed() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+            gzip.write("op,id,bytes\n".getBytes(StandardCharsets.UTF_8));
+            for (int i = 0; i < 9000; i++) {
+                gzip.write(("a," + i + "," + (i * 7919L % 100_003) + "\n").getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        byte[] whole = bytes.toByteArray();
+        Path cut = Files.write(folder.resolve("cut.csv.gz"), Arrays.copyOf(whole, whole.length / 2));
+        unusable("pool replay " + cut, "cut off or damaged");
+        Path binary = Files.write(folder.resolve("binary.csv"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 1, 2});
+        unusable("pool replay " + binary, "binary.csv:1: this is no text");
+        unusable("pool replay " + folder.resolve("none.csv"), "does not exist");
+        unusable("pool replay " + folder, "folder");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--pool arena|weft, caching, bestfit",
+                "--limit 0|1 or more",
+                "--limit much|powers of 1024",
+                "--passes 2|3 to",
+                "--device gpu7|gpu7",
+                "--html no/such/folder/page.html|folder does not exist",
+            })
+    void aReplayOptionThatMakesNoSenseIsRefused(String options, String word) throws IOException {
+        Path file = Files.writeString(folder.resolve("t.csv"), "op,id,bytes,dev\na,1,5,cuda0\n");
+        unusable("pool replay " + file + " " + options, word);
+    }
+
+    @Test
+    void aReplayWithoutAFileIsRefused() {
+        unusable("pool replay", "FILE");
     }
 
     @Test

@@ -13,7 +13,7 @@ class CommandLineTest {
         Invocation help = Invocation.of("--help");
         assertEquals(0, help.code());
         for (String command :
-                new String[] {"plan", "run", "sweep", "bench", "backends", "topo", "config", "completion"}) {
+                new String[] {"plan", "run", "sweep", "bench", "pool", "backends", "topo", "config", "completion"}) {
             assertTrue(help.out().contains("  " + command), help.out());
         }
         assertTrue(help.out().contains("Exit codes:"), help.out());

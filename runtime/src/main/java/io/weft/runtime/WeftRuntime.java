@@ -13,6 +13,7 @@ import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.calibrate.Calibration;
 import io.weft.runtime.overlap.OverlapBench;
 import io.weft.runtime.plan.PlanService;
+import io.weft.runtime.replay.ReplayService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.runtime.sweep.SweepService;
@@ -78,6 +79,11 @@ public final class WeftRuntime implements AutoCloseable {
     /** Plans whole spaces. */
     public SweepService sweeps() {
         return get(SweepService.class);
+    }
+
+    /** Replays recorded allocations. */
+    public ReplayService replays() {
+        return get(ReplayService.class);
     }
 
     /** Times collectives. */

@@ -9,6 +9,7 @@ import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.calibrate.Calibration;
 import io.weft.runtime.overlap.OverlapBench;
 import io.weft.runtime.plan.PlanService;
+import io.weft.runtime.replay.ReplayService;
 import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
@@ -56,6 +57,12 @@ final class Wiring extends AbstractModule {
     @Singleton
     SweepService sweeps(EffectiveSettings effective) {
         return new SweepService(effective);
+    }
+
+    @Provides
+    @Singleton
+    ReplayService replays() {
+        return new ReplayService();
     }
 
     @Provides

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.memory.replay;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -84,6 +87,15 @@ public final class BestFitModel implements ReplayTarget {
     private void remove(Gap gap) {
         bySize.remove(gap);
         byStart.remove(gap.start);
+    }
+
+    @Override
+    public List<ReplayPiece> pieces() {
+        List<ReplayPiece> pieces = new ArrayList<>();
+        live.forEach((start, size) -> pieces.add(new ReplayPiece(0, start, size, ReplayPiece.Use.OUT)));
+        byStart.values().forEach(gap -> pieces.add(new ReplayPiece(0, gap.start, gap.bytes, ReplayPiece.Use.FREE)));
+        pieces.sort(Comparator.comparingLong(ReplayPiece::start));
+        return pieces;
     }
 
     @Override

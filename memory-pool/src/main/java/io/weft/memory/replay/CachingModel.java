@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.memory.replay;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -40,6 +43,8 @@ public final class CachingModel implements ReplayTarget {
     private final long limit;
     private final Map<Long, NavigableSet<Block>> pools = new HashMap<>();
     private final Map<Long, Block> live = new HashMap<>();
+    /** The first block of every segment, by address. */
+    private final TreeMap<Long, Block> segments = new TreeMap<>();
     private long top;
     private long reserved;
     private long peakReserved;
@@ -111,6 +116,7 @@ public final class CachingModel implements ReplayTarget {
         reserved += bytes;
         peakReserved = Math.max(peakReserved, reserved);
         Block block = new Block(top, bytes, stream, small);
+        segments.put(top, block);
         top += bytes;
         return block;
     }
@@ -121,6 +127,7 @@ public final class CachingModel implements ReplayTarget {
                 Block block = blocks.next();
                 if (block.previous == null && block.next == null) {
                     blocks.remove();
+                    segments.remove(block.address);
                     reserved -= block.bytes;
                     calls++;
                 }
@@ -153,6 +160,20 @@ public final class CachingModel implements ReplayTarget {
             }
         }
         pool.add(block);
+    }
+
+    @Override
+    public List<ReplayPiece> pieces() {
+        List<ReplayPiece> pieces = new ArrayList<>();
+        int segment = 0;
+        for (Block first : segments.values()) {
+            for (Block block = first; block != null; block = block.next) {
+                ReplayPiece.Use use = block.free ? ReplayPiece.Use.FREE : ReplayPiece.Use.OUT;
+                pieces.add(new ReplayPiece(segment, block.address, block.bytes, use));
+            }
+            segment++;
+        }
+        return pieces;
     }
 
     @Override

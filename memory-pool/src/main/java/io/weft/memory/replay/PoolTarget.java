@@ -4,6 +4,8 @@ package io.weft.memory.replay;
 import io.weft.memory.PoolCore;
 import io.weft.memory.PoolOptions;
 import io.weft.memory.StreamOrder;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Weft's pool over memory that is mere numbers. */
 public final class PoolTarget implements ReplayTarget {
@@ -77,6 +79,25 @@ public final class PoolTarget implements ReplayTarget {
     @Override
     public long retries() {
         return core.statistics().retries();
+    }
+
+    @Override
+    public List<ReplayPiece> pieces() {
+        List<ReplayPiece> pieces = new ArrayList<>();
+        for (PoolCore.Piece piece : core.snapshot()) {
+            switch (piece.use()) {
+                case BUFFER -> pieces.add(piece(piece, ReplayPiece.Use.OUT));
+                case SPAN -> pieces.add(piece(piece, ReplayPiece.Use.SMALL));
+                case LAYOUT, DEFERRED -> pieces.add(piece(piece, ReplayPiece.Use.HELD));
+                case FREE -> pieces.add(piece(piece, ReplayPiece.Use.FREE));
+                case VOID -> {}
+            }
+        }
+        return pieces;
+    }
+
+    private static ReplayPiece piece(PoolCore.Piece piece, ReplayPiece.Use use) {
+        return new ReplayPiece(0, piece.start(), piece.bytes(), use);
     }
 
     @Override

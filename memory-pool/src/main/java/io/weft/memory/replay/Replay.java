@@ -55,6 +55,7 @@ public final class Replay {
         double[] perEvent = new double[passes - 1];
         double cold = 0;
         long callsCold = 0;
+        long peakCold = 0;
         long plannedBefore = 0;
         long[] single = new long[count - first];
         for (int pass = 0; pass < passes; pass++) {
@@ -75,6 +76,9 @@ public final class Replay {
             }
             if (pass == passes - 1) {
                 plannedBefore = target.plannedAllocations() - plannedBefore;
+            }
+            if (pass == 0) {
+                peakCold = target.peakReservedBytes();
             }
             freeRest();
             target.nextIteration();
@@ -104,6 +108,7 @@ public final class Replay {
                 target.retries(),
                 refusals,
                 trace.allocations() == 0 ? 0 : (double) plannedBefore / trace.allocations(),
+                peakCold,
                 trace.recordedReservedPeak());
     }
 

@@ -22,6 +22,7 @@ import java.util.Objects;
  * @param retries allocations which succeeded only after giving memory back or waiting
  * @param refusals allocations without memory; their frees were left out
  * @param plannedShare share of the last pass's allocations that a learned layout served
+ * @param peakReservedFirstPass the most bytes held from the device in the first pass
  * @param recordedReservedPeak what the recorded allocator itself held at most, -1 when the trace does not say
  */
 public record ReplayReport(
@@ -41,6 +42,7 @@ public record ReplayReport(
         long retries,
         long refusals,
         double plannedShare,
+        long peakReservedFirstPass,
         long recordedReservedPeak) {
     public ReplayReport {
         Objects.requireNonNull(trace);
@@ -50,6 +52,11 @@ public record ReplayReport(
     /** {@code 1 - peak allocated / peak reserved}. */
     public double fragmentation() {
         return peakReservedBytes == 0 ? 0 : 1 - (double) peakAllocatedBytes / peakReservedBytes;
+    }
+
+    /** The same of the first pass alone, which is what a trace that was recorded once can be compared with. */
+    public double fragmentationFirstPass() {
+        return peakReservedFirstPass == 0 ? 0 : 1 - (double) peakAllocatedBytes / peakReservedFirstPass;
     }
 
     /** The same of the recorded allocator; NaN when the trace does not say. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.memory.replay;
 
+import java.util.List;
+
 /** An allocator, or a model of one, that a trace is replayed through. Used by one thread. */
 public interface ReplayTarget {
     /** What reports call it. */
@@ -37,6 +39,9 @@ public interface ReplayTarget {
 
     /** Allocations which succeeded only after giving memory back or waiting. */
     long retries();
+
+    /** What it holds from the device, in address order. */
+    List<ReplayPiece> pieces();
 
     /** Allocations served from a learned layout so far; 0 for targets that learn nothing. */
     default long plannedAllocations() {

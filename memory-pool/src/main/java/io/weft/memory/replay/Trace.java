@@ -2,6 +2,7 @@
 package io.weft.memory.replay;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * A sequence of allocations and frees, in primitive arrays so that a replay measures the allocator and not the trace. Blocks are numbered densely from 0 in the
@@ -39,8 +40,11 @@ public final class Trace {
     private int streamCount = 1;
     private int before;
     private long recordedReservedPeak = -1;
+    private boolean timed;
+    private List<String> notes = List.of();
     private long live;
     private long peakLive;
+    private int peakEvent;
     private long allocations;
     private long frees;
 
@@ -67,7 +71,10 @@ public final class Trace {
             blockCount = Math.max(blockCount, block + 1);
             allocations++;
             live += size;
-            peakLive = Math.max(peakLive, live);
+            if (live > peakLive) {
+                peakLive = live;
+                peakEvent = count - 1;
+            }
         } else if (kind == Kind.FREE) {
             frees++;
             live -= size;
@@ -76,6 +83,14 @@ public final class Trace {
 
     void liveBefore() {
         before = count;
+    }
+
+    void timed() {
+        timed = true;
+    }
+
+    void notes(List<String> sentences) {
+        notes = List.copyOf(sentences);
     }
 
     void recordedReservedPeak(long reserved) {
@@ -125,6 +140,21 @@ public final class Trace {
     /** The most bytes that the recorded allocator itself had reserved, -1 when the trace does not say. */
     public long recordedReservedPeak() {
         return recordedReservedPeak;
+    }
+
+    /** The event after which the most bytes are out for the first time. */
+    public int peakEvent() {
+        return peakEvent;
+    }
+
+    /** Whether the trace tells when events happened, not only in which order. */
+    public boolean isTimed() {
+        return timed;
+    }
+
+    /** What was odd about the file and how it was taken, each one sentence with the first line of its kind. */
+    public List<String> notes() {
+        return notes;
     }
 
     /** What an event is. */

@@ -14,12 +14,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TraceReaderTest {
     private static Trace read(String text) {
@@ -101,35 +103,112 @@ class TraceReaderTest {
             value = {
                 "''|1|file is empty",
                 "hello|1|unknown first line 'hello'; accepted are",
-                "op,id,bytes,stream,t_us|1|has no events",
+                "op,id,bytes,stream,t_us|2|allocates nothing",
                 "op,id,bytes,stream,t_us~a,1,1024,0|2|expected 5 columns, found 4",
                 "op,id,bytes,stream,t_us~a,1,1024,0,1,9|2|expected 5 columns, found 6",
                 "op,id,bytes,stream,t_us~a,1,-5,0,1|2|bytes -5 is not in 0..",
-                "op,id,bytes,stream,t_us~a,1,99999999999999999999,0,1|2|bytes '99999999999999999999' is not a whole number",
+                "op,id,bytes,stream,t_us~a,1,99999999999999999999,0,1|2|bytes 99999999999999999999 is not in 0..",
                 "op,id,bytes,stream,t_us~a,1,9000000000000000000,0,1|2|is not in 0..",
                 "op,id,bytes,stream,t_us~x,1,5,0,1|2|unknown op 'x'",
-                "op,id,bytes,stream,t_us~a,1,5,0,1~a,1,5,0,1|3|block 1 is allocated twice",
-                "op,id,bytes,stream,t_us~a,1,5,0,1~f,1,5,0,1~f,1,5,0,1|4|block 1 is freed twice",
-                "op,id,bytes,stream,t_us~a,1,5,0,1~f,2,5,0,1|3|block 2 is freed, but it was not allocated before",
+                "op,id,bytes,stream,t_us~a,1,5.5,0,1|2|bytes '5.5' is not a whole number",
+                "op,id,bytes,stream,t_us~a,1,1e99999999,0,1|2|bytes '1e99999999' is not a number",
+                "op,id,bytes,stream,t_us~a,1,NaN,0,1|2|bytes 'NaN' is not a number",
+                "op,id,bytes,id,t_us~a,1,5,0,1|1|column 'id' is there twice",
+                "op,id,size|1|unknown first line",
                 "op,id,bytes,stream,t_us~a,1,5,0,1~f,1,6,0,1|3|allocated with 5 bytes and is freed with 6",
-                "op,id,bytes,stream,t_us~s,1,5,0,1|2|segment 1 is returned",
                 "op,id,bytes,stream,t_us~a,1,5,0,-1|2|t_us -1",
-                "op,id,bytes,dev,thread,t_us~a,1,5,cpu,0,1|2|has no events",
+                "op,id,bytes,dev,thread,t_us~a,1,5,cpu,0,1|3|allocates nothing",
                 "id,lower,upper,size~0,5,5,1|2|ends at 5, not after its start at 5",
                 "id,lower,upper,size~0,0,5,0|2|size 0 is not in 1..",
                 "id,lower,upper,size~0,0,5,1~0,1,5,1|3|is there twice",
                 "Thread,Time,Action,Pointer,Size,Stream~1,2,grow,3,4,5|2|unknown action 'grow'",
-                "weft-pool-recording,1~u,4,,0,1|2|block 4 is used, but it is not live",
+                "weft-pool-recording,1~u,4,,0,1|3|allocates nothing",
+                "weft-pool-recording,1~a,4,,0,1|2|bytes '' is not a number",
                 "weft-pool-recording,2~|1|unknown first line",
             })
     void whatIsWrongIsSaidInOneSentenceWithFileAndLine(String text, int line, String expected) {
         String content = text.equals("''") ? "" : text.replace('~', '\n');
         AcceleratorException error = assertThrows(AcceleratorException.class, () -> read(content));
         assertEquals(ErrorCode.BAD_DOCUMENT, error.code());
-        assertTrue(error.getMessage().contains("trace.csv line "), error.getMessage());
+        assertTrue(error.getMessage().contains("trace.csv:" + line + ": "), error.getMessage());
         assertTrue(error.getMessage().contains(expected), error.getMessage());
         assertFalse(error.getMessage().contains("\n"), error.getMessage());
-        assertTrue(line > 0);
+    }
+
+    /** One small trace in the shapes that editors, spreadsheets and other machines give it. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "op,id,bytes,stream,t_us\na,1,1024,0,5\nf,1,1024,0,8\n",
+                "op,id,bytes,stream,t_us\r\na,1,1024,0,5\r\nf,1,1024,0,8\r\n",
+                "op,id,bytes,stream,t_us\ra,1,1024,0,5\rf,1,1024,0,8",
+                "\uFEFFop,id,bytes,stream,t_us\na,1,1024,0,5\nf,1,1024,0,8",
+                "\n\nop,id,bytes,stream,t_us\n\na,1,1024,0,5\n\n\nf,1,1024,0,8\n\n",
+                "OP, Id ,BYTES, \"stream\",T_us\n\"a\", 1 ,1024,0,5\nf,1,\"1024\",0,8\n",
+                "t_us,stream,bytes,id,op\n5,0,1024,1,a\n8,0,1024,1,f\n",
+                "op,id,bytes,stream,t_us,frame\na,1,1024,0,5,main.py\nf,1,1024,0,8,\n",
+                "op,id,bytes,stream,t_us\na,1,1024.0,0,5.0\nf,1,1024.0,0,8.0\n",
+                "op,id,bytes\nalloc,0x7f00,1024\nfree_requested,0x7f00,1024\nfree_completed,0x7f00,1024\n",
+            })
+    void theSameTraceIsReadFromEveryShapeOfFile(String text) {
+        Trace trace = read(text);
+        assertEquals(2, trace.count());
+        assertEquals(1024, trace.peakLiveBytes());
+        assertEquals(1, trace.frees());
+        assertEquals(List.of(), trace.notes());
+    }
+
+    @Test
+    void aFreeWithoutAnAllocationWasLiveBeforeTheTrace() {
+        Trace trace = read("op,id,bytes,stream,t_us\na,1,1000,0,5\nf,7,500,0,6\nf,8,300,0,6\nf,1,1000,0,7\n");
+        assertEquals(2, trace.eventsBefore());
+        assertEquals(1800, trace.peakLiveBytes());
+        assertEquals(3, trace.frees());
+        assertEquals(3, trace.allocations());
+        assertEquals(Trace.Kind.ALLOCATE, trace.kind(0));
+        assertEquals(500, trace.bytes(0));
+        assertEquals(2, trace.block(2), "blocks are numbered in the order of their allocation");
+        assertEquals(1, trace.notes().size());
+        assertTrue(trace.notes().getFirst().startsWith("line 3 and 1 more: "), trace.notes()::toString);
+    }
+
+    @Test
+    void aFreeThatTellsNoSizeAndASecondFreeAreLeftOut() {
+        Trace trace = read("weft-pool-recording,1\nf,9,,0,1\na,1,64,0,1\nf,1,,0,2\nf,1,,0,3\n");
+        assertEquals(2, trace.count());
+        assertEquals(2, trace.notes().size());
+        assertTrue(trace.notes().get(0).startsWith("line 2: "), trace.notes()::toString);
+        assertTrue(trace.notes().get(1).startsWith("line 5: "), trace.notes()::toString);
+    }
+
+    @Test
+    void anAddressThatComesAgainWhileItIsOutWasFreedInBetween() {
+        Trace trace = read("""
+                Thread,Time,Action,Pointer,Size,Stream
+                1,10:00:00:000001,allocate,0x7f00,256,0
+                1,10:00:00:000002,allocate,0x7f00,512,0
+                1,10:00:00:000003,free,0x7f00,512,0
+                1,10:00:00:000004,allocate,0x7f00,128,0
+                """);
+        assertEquals(3, trace.allocations());
+        assertEquals(2, trace.frees());
+        assertEquals(512, trace.peakLiveBytes());
+        assertTrue(trace.notes().getFirst().startsWith("line 3: "), trace.notes()::toString);
+    }
+
+    @Test
+    void aSegmentThatWasNotObtainedLeavesTheRecordedPeakUnknown() {
+        Trace trace = read("op,id,bytes,stream,t_us\nS,1,2097152,0,1\na,1,5,0,1\ns,9,2097152,0,2\n");
+        assertEquals(-1, trace.recordedReservedPeak());
+        assertEquals(1, trace.notes().size());
+    }
+
+    @Test
+    void theEventOfThePeakIsKnown() {
+        Trace trace = read("id,lower,upper,size\n0,0,5,100\n1,2,9,50\n2,5,7,90\n");
+        assertEquals(150, trace.peakLiveBytes());
+        assertEquals(1, trace.peakEvent());
+        assertFalse(trace.isTimed());
     }
 
     @Test

@@ -36,5 +36,14 @@ final class Style {
             .key{font-size:12px;color:var(--faint)}.key b{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 5px 0 14px}
             """;
 
+    /** Memory over time and in place. */
+    static final String MEMORY = """
+            .area{fill:var(--gemm);fill-opacity:.25;stroke:var(--gemm)}.line{fill:none;stroke-width:1.6}.hover{fill:transparent}
+            .hover:hover{fill:var(--ink);fill-opacity:.12}.weft{stroke:var(--good)}.caching{stroke:var(--copy)}.bestfit{stroke:var(--collective)}
+            .out{fill:var(--gemm)}.small{fill:var(--reduce)}.held{fill:var(--collective)}.free{fill:var(--rule)}
+            .out,.small,.held{stroke:var(--paper);stroke-width:.4}.out:hover,.small:hover,.held:hover{fill:var(--ink)}
+            .edge{stroke:var(--ink);stroke-width:.7}
+            """;
+
     private Style() {}
 }

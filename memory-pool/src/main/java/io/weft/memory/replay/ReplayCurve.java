@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory.replay;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How much is out and how much a target holds over one pass of a trace, and what the target's memory looks like when the most is out. Each sample is the most
+ * within its share of the pass.
+ *
+ * @param target the target's name
+ * @param timed whether samples are spread over time, ns, or over events
+ * @param first where the first sample begins, ns or event
+ * @param last where the last sample ends
+ * @param live bytes out, by the trace
+ * @param reserved bytes held from the device
+ * @param atPeak the target's memory after the event with which the most is out, in address order
+ */
+public record ReplayCurve(
+        String target, boolean timed, long first, long last, long[] live, long[] reserved, List<ReplayPiece> atPeak) {
+    private static final long NOWHERE = -1;
+
+    public ReplayCurve {
+        live = live.clone();
+        reserved = reserved.clone();
+        atPeak = List.copyOf(atPeak);
+    }
+
+    @Override
+    public long[] live() {
+        return live.clone();
+    }
+
+    @Override
+    public long[] reserved() {
+        return reserved.clone();
+    }
+
+    /**
+     * Replays a trace once.
+     *
+     * @param target a fresh one
+     * @param samples 1 or more
+     */
+    public static ReplayCurve of(Trace trace, ReplayTarget target, int samples) {
+        int begin = trace.eventsBefore();
+        long first = trace.isTimed() && begin < trace.count() ? trace.nanos(begin) : begin;
+        long last = first;
+        for (int event = begin; event < trace.count(); event++) {
+            long at = trace.isTimed() ? trace.nanos(event) : event;
+            first = Math.min(first, at);
+            last = Math.max(last, at);
+        }
+        long[] live = new long[samples];
+        long[] reserved = new long[samples];
+        Arrays.fill(live, NOWHERE);
+        long[] addresses = new long[trace.blockCount()];
+        Arrays.fill(addresses, NOWHERE);
+        List<ReplayPiece> peak = List.of();
+        long out = 0;
+        int sample = 0;
+        for (int event = 0; event < trace.count(); event++) {
+            out += step(trace, target, event, addresses);
+            if (event == trace.peakEvent()) {
+                peak = target.pieces();
+            }
+            long at = Math.max(first, trace.isTimed() ? trace.nanos(event) : event);
+            // Times of several threads may step back a little; a sample stays where it is then.
+            int wanted = last == first ? 0 : (int) Math.min(samples - 1, (double) (at - first) / (last - first) * samples);
+            sample = Math.max(sample, wanted);
+            live[sample] = Math.max(live[sample], out);
+            reserved[sample] = Math.max(reserved[sample], target.reservedBytes());
+        }
+        for (int i = 0; i < samples; i++) {
+            if (live[i] == NOWHERE) { // nothing happened in this share
+                live[i] = i == 0 ? 0 : live[i - 1];
+                reserved[i] = i == 0 ? 0 : reserved[i - 1];
+            }
+        }
+        return new ReplayCurve(target.name(), trace.isTimed(), first, last, live, reserved, peak);
+    }
+
+    /** Does one event and gives the change of what is out. */
+    private static long step(Trace trace, ReplayTarget target, int event, long[] addresses) {
+        int block = trace.block(event);
+        long bytes = trace.bytes(event);
+        int stream = trace.stream(event);
+        switch (trace.kind(event)) {
+            case ALLOCATE -> {
+                addresses[block] = bytes == 0 ? NOWHERE : target.allocate(bytes, stream);
+                return bytes;
+            }
+            case FREE -> {
+                if (addresses[block] >= 0) {
+                    target.free(addresses[block], stream);
+                    addresses[block] = NOWHERE;
+                }
+                return -bytes;
+            }
+            case USE -> {
+                if (addresses[block] >= 0) {
+                    target.recordUse(addresses[block], stream);
+                }
+                return 0;
+            }
+            case ITERATION -> target.nextIteration();
+        }
+        return 0;
+    }
+}

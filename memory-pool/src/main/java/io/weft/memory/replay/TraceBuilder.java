@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.memory.replay;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Puts a trace together from calls that name memory by an id or an address, and makes sense of what recordings of running programs look like: they begin with
+ * memory that is out already, and calls are missing.
+ */
+final class TraceBuilder {
+    /** Something odd that was made sense of. */
+    private enum Oddity {
+        LIVE_BEFORE("memory is freed that was allocated before the trace; it counts as live from the start"),
+        UNKNOWN("memory is freed that was never allocated, and the free tells no size; it is left out"),
+        TWICE("memory is freed that is free already; it is left out"),
+        STILL_LIVE("memory is allocated at a place that is still out; the free between counts as missing"),
+        USED_UNKNOWN("memory is used that is not out; it is left out"),
+        SEGMENT("a segment is returned that was not obtained, so what the recorded allocator held is not known"),
+        SEGMENT_TWICE("a segment is obtained that is there already, so what the recorded allocator held is not known");
+
+        private final String text;
+
+        Oddity(String text) {
+            this.text = text;
+        }
+    }
+
+    private record Event(Trace.Kind kind, int block, long bytes, int stream, long nanos) {}
+
+    private record Seen(long firstLine, long count) {}
+
+    private final String name;
+    private final List<Event> before = new ArrayList<>();
+    private final List<Event> events = new ArrayList<>();
+    private final Map<String, Integer> live = new HashMap<>();
+    private final Set<String> freed = new HashSet<>();
+    private final List<Long> sizes = new ArrayList<>();
+    private final Map<String, Long> segments = new HashMap<>();
+    private final Map<Oddity, Seen> oddities = new LinkedHashMap<>();
+    private long reserved;
+    private long reservedPeak;
+    private boolean reservedKnown;
+    private boolean timed;
+
+    TraceBuilder(String name) {
+        this.name = name;
+    }
+
+    private void note(Oddity oddity, long line) {
+        Seen seen = oddities.get(oddity);
+        oddities.put(oddity, seen == null ? new Seen(line, 1) : new Seen(seen.firstLine, seen.count + 1));
+    }
+
+    /** Times are times, and not only an order. */
+    void timed() {
+        timed = true;
+    }
+
+    private int block(long bytes) {
+        sizes.add(bytes);
+        return sizes.size() - 1;
+    }
+
+    /** Memory that is out when the trace begins. */
+    void liveBefore(String id, long bytes, int stream, long line) {
+        int block = block(bytes);
+        before.add(new Event(Trace.Kind.ALLOCATE, block, bytes, stream, 0));
+        if (live.put(id, block) != null) {
+            note(Oddity.STILL_LIVE, line);
+        }
+    }
+
+    void allocate(String id, long bytes, int stream, long nanos, long line) {
+        int block = block(bytes);
+        Integer there = live.put(id, block);
+        if (there != null) {
+            note(Oddity.STILL_LIVE, line);
+            events.add(new Event(Trace.Kind.FREE, there, sizes.get(there), stream, nanos));
+        }
+        events.add(new Event(Trace.Kind.ALLOCATE, block, bytes, stream, nanos));
+    }
+
+    /** The size with which memory was allocated that is out, -1 when there is none. */
+    long bytes(String id) {
+        Integer block = live.get(id);
+        return block == null ? -1 : sizes.get(block);
+    }
+
+    /** @param bytes -1 when the free tells none */
+    void free(String id, long bytes, int stream, long nanos, long line) {
+        Integer block = live.remove(id);
+        if (block == null) {
+            if (freed.contains(id)) {
+                note(Oddity.TWICE, line);
+                return;
+            }
+            if (bytes < 0) {
+                note(Oddity.UNKNOWN, line);
+                return;
+            }
+            note(Oddity.LIVE_BEFORE, line);
+            block = block(bytes);
+            before.add(new Event(Trace.Kind.ALLOCATE, block, bytes, stream, 0));
+        }
+        freed.add(id);
+        events.add(new Event(Trace.Kind.FREE, block, sizes.get(block), stream, nanos));
+    }
+
+    void use(String id, int stream, long nanos, long line) {
+        Integer block = live.get(id);
+        if (block == null) {
+            note(Oddity.USED_UNKNOWN, line);
+            return;
+        }
+        events.add(new Event(Trace.Kind.USE, block, sizes.get(block), stream, nanos));
+    }
+
+    void iteration(long nanos) {
+        events.add(new Event(Trace.Kind.ITERATION, 0, 0, 0, nanos));
+    }
+
+    /** The recorded allocator got memory from the device. */
+    void segment(String id, long bytes, long line) {
+        if (segments.put(id, bytes) != null) {
+            note(Oddity.SEGMENT_TWICE, line);
+            return;
+        }
+        reserved += bytes;
+        reservedPeak = Math.max(reservedPeak, reserved);
+        reservedKnown = true;
+    }
+
+    /** The recorded allocator gave memory back to the device. */
+    void segmentReturned(String id, long line) {
+        Long bytes = segments.remove(id);
+        if (bytes == null) {
+            note(Oddity.SEGMENT, line);
+            return;
+        }
+        reserved -= bytes;
+    }
+
+    Trace build() {
+        Trace trace = new Trace(name);
+        // Blocks are numbered in the order of their allocation.
+        int[] numbers = new int[sizes.size()];
+        int next = 0;
+        for (Event event : before) {
+            numbers[event.block] = next++;
+            add(trace, event, numbers);
+        }
+        trace.liveBefore();
+        for (Event event : events) {
+            if (event.kind == Trace.Kind.ALLOCATE) {
+                numbers[event.block] = next++;
+            }
+            add(trace, event, numbers);
+        }
+        if (reservedKnown && !oddities.containsKey(Oddity.SEGMENT) && !oddities.containsKey(Oddity.SEGMENT_TWICE)) {
+            trace.recordedReservedPeak(reservedPeak);
+        }
+        if (timed) {
+            trace.timed();
+        }
+        List<String> notes = new ArrayList<>();
+        oddities.forEach((oddity, seen) -> notes.add("line " + seen.firstLine
+                + (seen.count > 1 ? " and " + (seen.count - 1) + " more" : "") + ": " + oddity.text));
+        trace.notes(notes);
+        return trace;
+    }
+
+    private static void add(Trace trace, Event event, int[] numbers) {
+        int block = event.kind == Trace.Kind.ITERATION ? 0 : numbers[event.block];
+        trace.add(event.kind, block, event.bytes, event.stream, event.nanos);
+    }
+}

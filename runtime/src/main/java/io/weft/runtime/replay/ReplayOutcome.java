@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.replay;
+
+import io.weft.memory.replay.ReplayCurve;
+import io.weft.memory.replay.ReplayReport;
+import io.weft.memory.replay.Trace;
+import io.weft.runtime.json.JsonWriter;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * What {@code weft pool replay} tells. Times are measured on this machine's host; bytes and calls are counted.
+ *
+ * @param trace what was replayed
+ * @param limit bytes that the device had
+ * @param reports one for each pool
+ * @param curves one for each pool; empty unless asked for
+ */
+public record ReplayOutcome(Trace trace, long limit, List<ReplayReport> reports, List<ReplayCurve> curves) {
+    public ReplayOutcome {
+        Objects.requireNonNull(trace);
+        reports = List.copyOf(reports);
+        curves = List.copyOf(curves);
+    }
+
+    /** Whether the first pool served every allocation. */
+    public boolean isGood() {
+        return reports.getFirst().refusals() == 0;
+    }
+
+    /** The outcome as JSON. What is not known is null. */
+    public String json() {
+        return JsonWriter.text(json -> json.object(() -> {
+            json.member("figures", "measured");
+            json.object(
+                    "trace",
+                    () -> json.member("name", trace.name())
+                            .member("events", trace.count() - trace.eventsBefore())
+                            .member("allocations", trace.allocations())
+                            .member("frees", trace.frees())
+                            .member("streams", trace.streamCount())
+                            .member("liveBeforeEvents", trace.eventsBefore())
+                            .member("peakAllocatedBytes", trace.peakLiveBytes()));
+            known(json, "limitBytes", limit != ReplayRequest.NO_LIMIT, limit);
+            known(json, "recordedPeakReservedBytes", trace.recordedReservedPeak() > 0, trace.recordedReservedPeak());
+            json.member("recordedFragmentation", reports.getFirst().recordedFragmentation());
+            json.array("pools", reports, report -> report(json, report));
+            json.array("notes", trace.notes(), json::value);
+        }));
+    }
+
+    private static void known(JsonWriter json, String name, boolean known, long value) {
+        if (known) {
+            json.member(name, value);
+        } else {
+            json.member(name, null);
+        }
+    }
+
+    private static void report(JsonWriter json, ReplayReport report) {
+        json.object(() -> json.member("pool", report.target())
+                .member("passes", report.passes())
+                .member("coldNsPerEvent", report.coldNanos())
+                .member("medianNsPerEvent", report.medianNanos())
+                .member("p99Ns", report.p99Nanos())
+                .member("peakAllocatedBytes", report.peakAllocatedBytes())
+                .member("peakReservedBytes", report.peakReservedBytes())
+                .member("fragmentation", report.fragmentation())
+                .member("peakReservedBytesFirstPass", report.peakReservedFirstPass())
+                .member("fragmentationFirstPass", report.fragmentationFirstPass())
+                .member("deviceCalls", report.deviceCalls())
+                .member("deviceCallsLaterPasses", report.deviceCallsWarm())
+                .member("outOfMemoryRetries", report.retries())
+                .member("refused", report.refusals())
+                .member("plannedShare", report.plannedShare()));
+    }
+}

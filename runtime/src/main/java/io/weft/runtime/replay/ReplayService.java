@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.replay;
+
+import io.weft.api.AcceleratorException;
+import io.weft.memory.StreamOrder;
+import io.weft.memory.replay.BestFitModel;
+import io.weft.memory.replay.CachingModel;
+import io.weft.memory.replay.PoolTarget;
+import io.weft.memory.replay.Replay;
+import io.weft.memory.replay.ReplayCurve;
+import io.weft.memory.replay.ReplayReport;
+import io.weft.memory.replay.ReplayTarget;
+import io.weft.memory.replay.Trace;
+import io.weft.memory.replay.TraceReader;
+import io.weft.runtime.plan.Progress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongFunction;
+
+/** Replays recorded allocations, each pool after the other on one thread. Safe for any thread; times mean something only while nothing else runs. */
+public final class ReplayService {
+    /** What a trace can be replayed through: Weft's pool, the caching allocator that PyTorch has, and best fit over one growing range. */
+    public static final String POOLS = "weft, caching, bestfit";
+
+    /** Samples of a curve: more than a page has dots across. */
+    private static final int SAMPLES = 1200;
+
+    private static final int LEAST_PASSES = 3;
+
+    private static final long WARM_NANOS = 400_000_000L;
+
+    /** A service without state. */
+    public ReplayService() {}
+
+    /**
+     * Replays.
+     *
+     * @throws AcceleratorException NOT_FOUND or BAD_DOCUMENT for the file, with file and line; INVALID_ARGUMENT for a pool that there is not
+     */
+    public ReplayOutcome replay(ReplayRequest request, Progress progress) {
+        List<LongFunction<ReplayTarget>> pools =
+                request.pools().stream().map(ReplayService::pool).toList();
+        Trace trace = TraceReader.read(request.file(), request.device().orElse(null));
+        List<ReplayReport> reports = new ArrayList<>();
+        List<ReplayCurve> curves = new ArrayList<>();
+        progress.begin("replaying", pools.size());
+        try {
+            for (int i = 0; i < pools.size(); i++) {
+                warm(trace, pools.get(i), request.limit());
+                reports.add(Replay.run(trace, pools.get(i).apply(request.limit()), request.passes()));
+                if (request.curves()) {
+                    curves.add(ReplayCurve.of(trace, pools.get(i).apply(request.limit()), SAMPLES));
+                }
+                progress.step(request.pools().get(i));
+            }
+        } finally {
+            progress.end();
+        }
+        return new ReplayOutcome(trace, request.limit(), reports, curves);
+    }
+
+    /** Lets the JVM compile what is going to be timed, on targets of their own, so that a cold pass means a cold pool. */
+    private static void warm(Trace trace, LongFunction<ReplayTarget> pool, long limit) {
+        long start = System.nanoTime();
+        do {
+            Replay.run(trace, pool.apply(limit), LEAST_PASSES);
+        } while (System.nanoTime() - start < WARM_NANOS);
+    }
+
+    private static LongFunction<ReplayTarget> pool(String name) {
+        return switch (name) {
+            case "weft" -> limit -> new PoolTarget(limit, StreamOrder.immediate());
+            case "caching" -> CachingModel::new;
+            case "bestfit" -> BestFitModel::new;
+            default ->
+                throw AcceleratorException.invalid(
+                        "replay", "'" + name + "' is not a pool; accepted are " + POOLS);
+        };
+    }
+}
