@@ -7,6 +7,7 @@ import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.model.ModelConfig;
 import io.weft.runtime.model.ModelConfigReader;
 import io.weft.runtime.plan.Plan;
+import io.weft.runtime.plan.PlanRecording;
 import io.weft.runtime.plan.PlanReport;
 import io.weft.runtime.plan.PlanRequest;
 import io.weft.runtime.report.HtmlReport;
@@ -17,6 +18,7 @@ import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.scheduler.Deployment;
 import io.weft.scheduler.OverlapMetrics;
 import io.weft.scheduler.OverlapProblem;
+import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -118,12 +120,19 @@ final class PlanCommand implements Callable<Integer> {
                     config,
                     deployment,
                     select == null ? settings.value(Catalogue.PLAN_SELECT) : select,
-                    html != null || options.trace != null);
+                    html != null || options.trace != null || options.record != null);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
             Plan plan = runtime.plans().plan(platform, request, progress);
             if (html != null) {
                 OutputFile.write(html, HtmlReport.of(plan, platform));
             }
+            ByteArrayOutputStream recorded = new ByteArrayOutputStream();
+            options.recording(recorded).ifPresent(recording -> {
+                try (recording) {
+                    PlanRecording.write(plan, recording);
+                }
+            });
+            options.writeRecording(recorded);
             options.writeTrace(plan.report().toString(), platform, sections(plan));
             if (options.json) {
                 out.print(plan.report().json());

@@ -3,13 +3,16 @@ package io.weft.cli;
 
 import io.weft.api.ElementType;
 import io.weft.api.Platform;
+import io.weft.memory.PoolRecording;
 import io.weft.runtime.report.OutputFile;
 import io.weft.runtime.report.TraceSection;
 import io.weft.runtime.report.TraceWriter;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Options of commands that work out overlap problems on a platform. */
@@ -32,6 +35,26 @@ final class ProblemOptions {
 
     @Option(names = "--trace", paramLabel = "FILE", description = "Also write the timelines for Perfetto.")
     Path trace;
+
+    @Option(
+            names = "--record",
+            paramLabel = "FILE",
+            description = "Also write the first device's allocations for 'weft pool replay'; gzip when it ends in .gz.")
+    Path record;
+
+    /** Writes the recording, if one was asked for, once everything is in it. */
+    void writeRecording(ByteArrayOutputStream recorded) {
+        if (record != null) {
+            OutputFile.write(record, recorded::writeTo);
+        }
+    }
+
+    /** A recording into memory, if one was asked for. The caller closes it. */
+    Optional<PoolRecording> recording(ByteArrayOutputStream into) {
+        return record == null
+                ? Optional.empty()
+                : Optional.of(new PoolRecording(into, PoolRecording.isCompressed(record)));
+    }
 
     /** The element type as given, else the setting's. */
     ElementType elementType(EffectiveSettings settings) {

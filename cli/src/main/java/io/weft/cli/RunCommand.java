@@ -3,6 +3,7 @@ package io.weft.cli;
 
 import io.weft.api.Platform;
 import io.weft.api.graph.Timeline;
+import io.weft.memory.PoolRecording;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.report.TraceSection;
 import io.weft.runtime.run.Run;
@@ -13,10 +14,12 @@ import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Pattern;
 import io.weft.scheduler.verify.VerificationResult;
+import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -109,7 +112,11 @@ final class RunCommand implements Callable<Integer> {
                     verify,
                     seed == null ? settings.value(Catalogue.RUN_SEED) : seed);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
-            Run run = runtime.runs().run(platform, request, progress);
+            ByteArrayOutputStream recorded = new ByteArrayOutputStream();
+            Optional<PoolRecording> recording = options.recording(recorded);
+            Run run = runtime.runs().run(platform, request, progress, recording);
+            recording.ifPresent(PoolRecording::close);
+            options.writeRecording(recorded);
             options.writeTrace(problem.toString(), platform, sections(run));
             if (options.json) {
                 out.print(run.report().json());

@@ -14,6 +14,7 @@ import io.weft.api.Platform;
 import io.weft.api.Stream;
 import io.weft.api.StreamOptions;
 import io.weft.api.graph.CommandGraph;
+import io.weft.memory.PoolRecording;
 import io.weft.spi.GraphDriver;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
@@ -228,6 +229,11 @@ public final class OverlapEngine implements AutoCloseable {
     /** The choice behind the last run that the selector chose for; empty before the first. */
     public synchronized Optional<Selection> explain() {
         return Optional.ofNullable(last);
+    }
+
+    /** Records the calls of a rank's workspace pools from now on, up to and with the engine's close; the caller closes the recording after that. */
+    public synchronized void record(int rank, PoolRecording to) {
+        workspace.record(rank, to);
     }
 
     /** Bytes of workspace held now, over all ranks. */

@@ -10,6 +10,7 @@ import io.weft.api.graph.GraphBindings;
 import io.weft.api.graph.Slot;
 import io.weft.memory.DevicePool;
 import io.weft.memory.PoolOptions;
+import io.weft.memory.PoolRecording;
 import io.weft.memory.PoolRole;
 import java.util.List;
 
@@ -42,6 +43,13 @@ final class Workspace implements AutoCloseable {
                     devices.get(rank), options.withName("overlap communication").withRole(PoolRole.COMMUNICATION));
             pools[rank * ROLES + 1] = DevicePool.open(
                     devices.get(rank), options.withName("overlap compute").withRole(PoolRole.COMPUTE));
+        }
+    }
+
+    /** Records the pools of a rank from now on. */
+    void record(int rank, PoolRecording to) {
+        for (int role = 0; role < ROLES; role++) {
+            pools[rank * ROLES + role].startRecording(to);
         }
     }
 

@@ -37,7 +37,8 @@ public final class DevicePool implements AutoCloseable {
     private final PoolCore core;
     private final PoolChecks checks;
     private final ScheduledExecutorService trimmer;
-    private volatile PoolRecording recording;
+    private volatile PoolRecording.Source recording;
+    private volatile PoolRecording iterations;
     private volatile boolean closed;
     /** Not exact under contention, which does not matter. */
     private int calls;
@@ -140,7 +141,7 @@ public final class DevicePool implements AutoCloseable {
             return refusal(address);
         }
         Buffer buffer = source.buffer(address, bytes, new PooledBlock(this, address, number, null));
-        PoolRecording to = recording;
+        PoolRecording.Source to = recording;
         if (to != null) {
             to.allocate(address, bytes, number, device.platform().nanoTime());
         }
@@ -171,7 +172,7 @@ public final class DevicePool implements AutoCloseable {
         if (closed) {
             return;
         }
-        PoolRecording to = recording;
+        PoolRecording.Source to = recording;
         if (to != null) {
             to.free(block.address, block.stream, device.platform().nanoTime());
         }
@@ -193,7 +194,7 @@ public final class DevicePool implements AutoCloseable {
         PooledBlock block = own("record use", buffer);
         int number = streams.number(stream);
         core.recordUse(block.address, number);
-        PoolRecording to = recording;
+        PoolRecording.Source to = recording;
         if (to != null) {
             to.use(block.address, number, device.platform().nanoTime());
         }
@@ -205,7 +206,7 @@ public final class DevicePool implements AutoCloseable {
         long now = device.platform().nanoTime();
         lastUpkeep = now;
         core.nextIteration(now);
-        PoolRecording to = recording;
+        PoolRecording to = iterations;
         if (to != null) {
             to.nextIteration(now);
         }
@@ -257,12 +258,14 @@ public final class DevicePool implements AutoCloseable {
 
     /** Writes every call from now on to a recording, which the caller closes after {@link #stopRecording}. */
     public void startRecording(PoolRecording to) {
-        recording = Objects.requireNonNull(to);
+        recording = to.source();
+        iterations = to;
     }
 
     /** Ends a recording. */
     public void stopRecording() {
         recording = null;
+        iterations = null;
     }
 
     /**

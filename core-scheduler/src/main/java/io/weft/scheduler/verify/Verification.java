@@ -4,7 +4,6 @@ package io.weft.scheduler.verify;
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
 import io.weft.api.Capability;
-import io.weft.api.Device;
 import io.weft.api.ElementType;
 import io.weft.api.Figures;
 import io.weft.api.numeric.Elements;
@@ -52,7 +51,14 @@ public final class Verification implements AutoCloseable {
     private final ExpectedResult[] expected;
     private byte[][] serial;
 
-    private Verification(OverlapEngine engine, OverlapProblem problem, long seed) {
+    /** Where the buffers of operands and results come from. */
+    @FunctionalInterface
+    public interface Allocation {
+        /** A buffer of a rank's device, of 1 byte or more. */
+        Buffer allocate(int rank, long bytes);
+    }
+
+    private Verification(OverlapEngine engine, OverlapProblem problem, long seed, Allocation allocation) {
         this.engine = engine;
         this.problem = problem;
         this.resultType = problem.outputType();
@@ -63,16 +69,15 @@ public final class Verification implements AutoCloseable {
         try {
             ElementType type = problem.elementType();
             for (int rank = 0; rank < problem.ranks(); rank++) {
-                Device device = engine.communicator().device(rank);
                 long operandBytes = shape.operands().get(rank).bytes();
                 long resultBytes = shape.results().get(rank).bytes();
-                operands.add(view(allocate(device, operandBytes), operandBytes, problem.k(), type));
+                operands.add(view(allocate(allocation, rank, operandBytes), operandBytes, problem.k(), type));
                 weights.add(view(
-                        allocate(device, shape.weights().get(rank).bytes()),
+                        allocate(allocation, rank, shape.weights().get(rank).bytes()),
                         shape.weights().get(rank).bytes(),
                         problem.n(),
                         type));
-                results.add(view(allocate(device, resultBytes), resultBytes, problem.n(), resultType));
+                results.add(view(allocate(allocation, rank, resultBytes), resultBytes, problem.n(), resultType));
                 a.add(random(operands.get(rank), seed, 2L * rank));
                 b.add(random(weights.get(rank), seed, 2L * rank + 1));
             }
@@ -89,8 +94,18 @@ public final class Verification implements AutoCloseable {
      * @throws io.weft.api.AcceleratorException UNSUPPORTED when the platform's buffers hold no data, or for several groups; OUT_OF_MEMORY
      */
     public static Verification prepare(OverlapEngine engine, OverlapProblem problem, long seed) {
+        return prepare(
+                engine,
+                problem,
+                seed,
+                (rank, bytes) -> engine.communicator().device(rank).allocate(bytes));
+    }
+
+    /** As above, in buffers from elsewhere, which are closed with it. */
+    public static Verification prepare(
+            OverlapEngine engine, OverlapProblem problem, long seed, Allocation allocation) {
         engine.communicator().platform().require(Capability.STORAGE, "verify");
-        return new Verification(engine, problem, seed);
+        return new Verification(engine, problem, seed, allocation);
     }
 
     /** Runs a schedule and checks it. */
@@ -185,8 +200,8 @@ public final class Verification implements AutoCloseable {
         return Math.min(Ulp.distance(resultType, low, bits), Ulp.distance(resultType, high, bits));
     }
 
-    private Buffer allocate(Device device, long bytes) {
-        Buffer buffer = device.allocate(Math.max(1, bytes));
+    private Buffer allocate(Allocation allocation, int rank, long bytes) {
+        Buffer buffer = allocation.allocate(rank, Math.max(1, bytes));
         buffers.add(buffer);
         return buffer;
     }

@@ -12,6 +12,7 @@ import io.weft.api.Platform;
 import io.weft.api.graph.Slot;
 import io.weft.api.graph.Timeline;
 import io.weft.api.numeric.RandomData;
+import io.weft.memory.PoolRecording;
 import io.weft.runtime.plan.GemmTypes;
 import io.weft.runtime.plan.Progress;
 import io.weft.scheduler.HeuristicSelector;
@@ -28,9 +29,7 @@ import io.weft.scheduler.TransferEngine;
 import io.weft.scheduler.verify.Verification;
 import io.weft.scheduler.verify.VerificationResult;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -52,6 +51,15 @@ public final class RunService {
      *     that holds no data; OUT_OF_MEMORY
      */
     public Run run(Platform platform, RunRequest request, Progress progress) {
+        return run(platform, request, progress, Optional.empty());
+    }
+
+    /**
+     * Runs, and records what is allocated on the first rank's device: operands and results, and the engine's workspace pools.
+     *
+     * @param recording stays open
+     */
+    public Run run(Platform platform, RunRequest request, Progress progress, Optional<PoolRecording> recording) {
         OverlapProblem problem = request.problem();
         int devices = platform.devices().size();
         if (problem.ranks() > devices) {
@@ -73,10 +81,12 @@ public final class RunService {
         try (Communicator communicator =
                         Communicator.over(platform, platform.devices().subList(0, problem.ranks()));
                 OverlapEngine engine =
-                        OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED)) {
+                        OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED);
+                OperandMemory memory = new OperandMemory(communicator, recording)) {
+            recording.ifPresent(to -> engine.record(0, to));
             return request.verify()
-                    ? checked(platform, request, engine, choice, progress)
-                    : plain(platform, request, engine, choice, progress);
+                    ? checked(platform, request, engine, memory, choice, progress)
+                    : plain(platform, request, engine, memory, choice, progress);
         } finally {
             progress.end();
         }
@@ -126,8 +136,14 @@ public final class RunService {
     }
 
     private static Run checked(
-            Platform platform, RunRequest request, OverlapEngine engine, Choice choice, Progress progress) {
-        try (Verification verification = Verification.prepare(engine, request.problem(), request.seed())) {
+            Platform platform,
+            RunRequest request,
+            OverlapEngine engine,
+            OperandMemory memory,
+            Choice choice,
+            Progress progress) {
+        try (Verification verification =
+                Verification.prepare(engine, request.problem(), request.seed(), memory::allocate)) {
             return report(platform, request, choice, progress, schedule -> {
                 long start = platform.nanoTime();
                 VerificationResult result = verification.check(schedule);
@@ -138,10 +154,13 @@ public final class RunService {
     }
 
     private static Run plain(
-            Platform platform, RunRequest request, OverlapEngine engine, Choice choice, Progress progress) {
+            Platform platform,
+            RunRequest request,
+            OverlapEngine engine,
+            OperandMemory memory,
+            Choice choice,
+            Progress progress) {
         OverlapProblem problem = request.problem();
-        Deque<Buffer> buffers = new ArrayDeque<>();
-        try {
             LoweredSchedule shape = Lowering.lower(problem, Schedule.serial());
             List<BufferView> operands = new ArrayList<>();
             List<BufferView> weights = new ArrayList<>();
@@ -150,9 +169,9 @@ public final class RunService {
                 Slot a = shape.operands().get(rank);
                 Slot b = shape.weights().get(rank);
                 Slot c = shape.results().get(rank);
-                operands.add(allocate(engine, buffers, rank, a.bytes(), problem.k(), problem.elementType()));
-                weights.add(allocate(engine, buffers, rank, b.bytes(), problem.n(), problem.elementType()));
-                results.add(allocate(engine, buffers, rank, c.bytes(), problem.n(), problem.outputType()));
+                operands.add(allocate(memory, rank, a.bytes(), problem.k(), problem.elementType()));
+                weights.add(allocate(memory, rank, b.bytes(), problem.n(), problem.elementType()));
+                results.add(allocate(memory, rank, c.bytes(), problem.n(), problem.outputType()));
                 if (platform.has(Capability.STORAGE)) {
                     fill(operands.get(rank), request.seed(), 2L * rank);
                     fill(weights.get(rank), request.seed(), 2L * rank + 1);
@@ -165,16 +184,12 @@ public final class RunService {
                 double elapsed = platform.nanoTime() - start;
                 return outcome(run, elapsed, Optional.empty());
             });
-        } finally {
-            buffers.forEach(Buffer::close);
-        }
     }
 
     private static BufferView allocate(
-            OverlapEngine engine, Deque<Buffer> buffers, int rank, long bytes, long columns, ElementType type) {
+            OperandMemory memory, int rank, long bytes, long columns, ElementType type) {
         // A rank may have no rows; a buffer has at least one byte all the same.
-        Buffer buffer = engine.communicator().device(rank).allocate(Math.max(1, bytes));
-        buffers.push(buffer);
+        Buffer buffer = memory.allocate(rank, Math.max(1, bytes));
         return buffer.matrix(bytes / type.bytes() / columns, columns, type);
     }
 

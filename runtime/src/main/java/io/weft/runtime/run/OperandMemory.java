@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.run;
+
+import io.weft.api.Buffer;
+import io.weft.api.Communicator;
+import io.weft.memory.PoolRecording;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+
+/** Operands and results of a run, straight from the devices, whose refusals say more than a pool's could. Those of rank 0 are recorded. Closes what it gave. */
+final class OperandMemory implements AutoCloseable {
+    private record Recorded(Buffer buffer, long address) {}
+
+    private final Communicator communicator;
+    private final Optional<PoolRecording.Source> source;
+    private final Deque<Buffer> buffers = new ArrayDeque<>();
+    private final Deque<Recorded> recorded = new ArrayDeque<>();
+
+    OperandMemory(Communicator communicator, Optional<PoolRecording> recording) {
+        this.communicator = communicator;
+        this.source = recording.map(PoolRecording::source);
+    }
+
+    Buffer allocate(int rank, long bytes) {
+        Buffer buffer = communicator.device(rank).allocate(bytes);
+        buffers.push(buffer);
+        if (rank == 0 && source.isPresent()) {
+            Recorded call = new Recorded(buffer, buffer.address());
+            recorded.push(call);
+            source.get().allocate(call.address, bytes, 0, communicator.platform().nanoTime());
+        }
+        return buffer;
+    }
+
+    @Override
+    public void close() {
+        for (Recorded call : recorded) {
+            source.orElseThrow().free(call.address, 0, communicator.platform().nanoTime());
+        }
+        buffers.forEach(Buffer::close);
+    }
+}
