@@ -157,8 +157,9 @@ final class PoolReplayCommand implements Callable<Integer> {
         }
         table.print(out);
         out.println();
-        out.println("Of " + outcome.reports().getFirst().passes() + " passes: cold (the first) and median are ns per event,"
-                + " p99 is of single events; device calls are those of the first pass, and later those of all others.");
+        out.println(
+                "Of " + outcome.reports().getFirst().passes() + " passes: cold (the first) and median are ns per event,"
+                        + " p99 is of single events; device calls are those of the first pass, and later those of all others.");
         trace.notes().forEach(note -> out.println("note: " + note));
     }
 

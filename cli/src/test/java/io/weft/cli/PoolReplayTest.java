@@ -25,7 +25,8 @@ class PoolReplayTest {
         Invocation call = Invocation.of("pool", "replay", trace().toString(), "--passes", "3");
         assertEquals(0, call.code(), call.err());
         assertTrue(call.out().contains("6 events, 3 allocations, 3 frees, 1 stream"), call.out());
-        List<String> rows = call.out().lines()
+        List<String> rows = call.out()
+                .lines()
                 .filter(line -> line.startsWith("weft ") || line.startsWith("caching "))
                 .toList();
         assertEquals(2, rows.size(), call.out());
@@ -47,7 +48,15 @@ class PoolReplayTest {
     void thePageAndJsonAreWrittenWhenAskedFor() throws IOException {
         Path page = folder.resolve("page.html");
         Invocation call = Invocation.of(
-                "pool", "replay", trace().toString(), "--passes", "3", "--pool", "bestfit", "--json", "--html",
+                "pool",
+                "replay",
+                trace().toString(),
+                "--passes",
+                "3",
+                "--pool",
+                "bestfit",
+                "--json",
+                "--html",
                 page.toString());
         assertEquals(0, call.code(), call.err());
         assertTrue(call.out().contains("\"pool\""), call.out());

@@ -25,8 +25,19 @@ class RecordTest {
     void aPlansRecordingHoldsEveryLayerAndIsReplayed() {
         Path file = folder.resolve("plan.csv.gz");
         Invocation plan = Invocation.of(
-                "plan", "--on", "sim:mesh-8", "--model", "llama-3-8b", "--tokens", "1024", "--tp", "8", "--select",
-                "heuristic", "--record", file.toString());
+                "plan",
+                "--on",
+                "sim:mesh-8",
+                "--model",
+                "llama-3-8b",
+                "--tokens",
+                "1024",
+                "--tp",
+                "8",
+                "--select",
+                "heuristic",
+                "--record",
+                file.toString());
         assertEquals(0, plan.code(), plan.err());
         Trace trace = TraceReader.read(file);
         assertEquals(List.of(), trace.notes());
@@ -63,8 +74,19 @@ class RecordTest {
     @Test
     void aRecordingThatCannotBeWrittenIsNamed() {
         Invocation run = Invocation.of(
-                "run", "--on", "sim:mesh-8", "--pattern", "all-gather-gemm", "--m", "64", "--n", "8", "--k", "8",
-                "--record", folder.resolve("none/run.csv").toString());
+                "run",
+                "--on",
+                "sim:mesh-8",
+                "--pattern",
+                "all-gather-gemm",
+                "--m",
+                "64",
+                "--n",
+                "8",
+                "--k",
+                "8",
+                "--record",
+                folder.resolve("none/run.csv").toString());
         assertEquals(2, run.code(), run.err());
         assertTrue(run.err().contains("folder does not exist"), run.err());
     }

@@ -102,8 +102,7 @@ public final class Verification implements AutoCloseable {
     }
 
     /** As above, in buffers from elsewhere, which are closed with it. */
-    public static Verification prepare(
-            OverlapEngine engine, OverlapProblem problem, long seed, Allocation allocation) {
+    public static Verification prepare(OverlapEngine engine, OverlapProblem problem, long seed, Allocation allocation) {
         engine.communicator().platform().require(Capability.STORAGE, "verify");
         return new Verification(engine, problem, seed, allocation);
     }

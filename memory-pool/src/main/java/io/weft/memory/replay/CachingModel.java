@@ -45,6 +45,7 @@ public final class CachingModel implements ReplayTarget {
     private final Map<Long, Block> live = new HashMap<>();
     /** The first block of every segment, by address. */
     private final TreeMap<Long, Block> segments = new TreeMap<>();
+
     private long top;
     private long reserved;
     private long peakReserved;

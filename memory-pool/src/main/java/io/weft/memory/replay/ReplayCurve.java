@@ -66,7 +66,8 @@ public record ReplayCurve(
             }
             long at = Math.max(first, trace.isTimed() ? trace.nanos(event) : event);
             // Times of several threads may step back a little; a sample stays where it is then.
-            int wanted = last == first ? 0 : (int) Math.min(samples - 1, (double) (at - first) / (last - first) * samples);
+            int wanted =
+                    last == first ? 0 : (int) Math.min(samples - 1, (double) (at - first) / (last - first) * samples);
             sample = Math.max(sample, wanted);
             live[sample] = Math.max(live[sample], out);
             reserved[sample] = Math.max(reserved[sample], target.reservedBytes());

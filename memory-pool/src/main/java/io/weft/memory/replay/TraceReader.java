@@ -164,13 +164,11 @@ public final class TraceReader {
                 case "i" -> trace.liveBefore(id, bytes("bytes"), stream(text.cell("stream", "0")), text.line());
                 case "a", "alloc" -> allocate(id, "bytes", text.cell("stream", "0"), time);
                 case "f", "free", "free_requested" -> free(id, "bytes", text.cell("stream", "0"), time);
-                case "I", "S", "segment_alloc" ->
-                    trace.segment(id, text.number("bytes", 1, MOST_BYTES), text.line());
+                case "I", "S", "segment_alloc" -> trace.segment(id, text.number("bytes", 1, MOST_BYTES), text.line());
                 case "s", "segment_free" -> trace.segmentReturned(id, text.line());
                 case "free_completed", "oom", "snapshot" -> {}
                 default ->
-                    throw text.fault(
-                            "unknown op '" + TraceText.shorten(op) + "'; accepted are I, i, a, f, S and s");
+                    throw text.fault("unknown op '" + TraceText.shorten(op) + "'; accepted are I, i, a, f, S and s");
             }
         }
     }
@@ -213,8 +211,8 @@ public final class TraceReader {
             long upper = text.number("upper", -MOST_TIME, MOST_TIME);
             long size = text.number("size", 1, MOST_BYTES);
             if (upper <= lower) {
-                throw text.fault("block " + TraceText.shorten(id) + " ends at " + upper + ", not after its start at "
-                        + lower);
+                throw text.fault(
+                        "block " + TraceText.shorten(id) + " ends at " + upper + ", not after its start at " + lower);
             }
             if (!seen.add(id)) {
                 throw text.fault("block " + TraceText.shorten(id) + " is there twice");
@@ -258,8 +256,7 @@ public final class TraceReader {
                 case "f" -> free(id, "bytes", text.cell("stream"), time);
                 case "u" -> trace.use(id, stream(text.cell("stream")), time, text.line());
                 case "n" -> trace.iteration(time);
-                default ->
-                    throw text.fault("unknown op '" + TraceText.shorten(op) + "'; accepted are a, f, u and n");
+                default -> throw text.fault("unknown op '" + TraceText.shorten(op) + "'; accepted are a, f, u and n");
             }
         }
     }

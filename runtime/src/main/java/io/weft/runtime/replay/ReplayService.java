@@ -73,8 +73,7 @@ public final class ReplayService {
             case "caching" -> CachingModel::new;
             case "bestfit" -> BestFitModel::new;
             default ->
-                throw AcceleratorException.invalid(
-                        "replay", "'" + name + "' is not a pool; accepted are " + POOLS);
+                throw AcceleratorException.invalid("replay", "'" + name + "' is not a pool; accepted are " + POOLS);
         };
     }
 }

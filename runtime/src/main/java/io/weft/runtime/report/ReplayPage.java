@@ -125,7 +125,8 @@ public final class ReplayPage {
             }
             page.append("</tr>\n");
         }
-        page.append("</table></div>\n<p class=\"faint\">Fragmentation is 1 - peak allocated / peak reserved. Planned is the ");
+        page.append(
+                "</table></div>\n<p class=\"faint\">Fragmentation is 1 - peak allocated / peak reserved. Planned is the ");
         page.append("share of the last pass's allocations that a learned layout served.</p>\n");
     }
 
@@ -140,16 +141,22 @@ public final class ReplayPage {
                 most = Math.max(most, held);
             }
         }
-        page.append("<h2>Bytes over ").append(first.timed() ? "time" : "the trace").append("</h2>\n<p class=\"key\">");
+        page.append("<h2>Bytes over ")
+                .append(first.timed() ? "time" : "the trace")
+                .append("</h2>\n<p class=\"key\">");
         page.append("<b style=\"background:var(--gemm)\"></b>out");
         for (ReplayCurve curve : outcome.curves()) {
             page.append("<b style=\"background:").append(color(curve.target())).append("\"></b>");
             text("held by " + curve.target());
         }
-        page.append("</p>\n<figure><svg class=\"plot\" viewBox=\"0 0 ").append(WIDTH).append(' ');
+        page.append("</p>\n<figure><svg class=\"plot\" viewBox=\"0 0 ")
+                .append(WIDTH)
+                .append(' ');
         page.append(CURVE_HEIGHT + 24).append("\" role=\"img\"><title>Bytes over the trace</title>\n");
         axes(first, most);
-        page.append("<path class=\"area\" d=\"").append(path(first.live(), most, true)).append("\"/>\n");
+        page.append("<path class=\"area\" d=\"")
+                .append(path(first.live(), most, true))
+                .append("\"/>\n");
         for (ReplayCurve curve : outcome.curves()) {
             page.append("<path class=\"line ").append(curve.target()).append("\" d=\"");
             page.append(path(curve.reserved(), most, false)).append("\"/>\n");
@@ -165,9 +172,15 @@ public final class ReplayPage {
         double step = step(most, unit(most, 1024));
         for (double value = 0; value <= most; value += step) {
             String y = Markup.coordinate(y(value, most));
-            page.append("<line class=\"grid\" x1=\"").append(LEFT).append("\" x2=\"").append(WIDTH - RIGHT);
+            page.append("<line class=\"grid\" x1=\"")
+                    .append(LEFT)
+                    .append("\" x2=\"")
+                    .append(WIDTH - RIGHT);
             page.append("\" y1=\"").append(y).append("\" y2=\"").append(y).append("\"/><text text-anchor=\"end\" x=\"");
-            page.append(LEFT - 6).append("\" y=\"").append(Markup.coordinate(y(value, most) + 4)).append("\">");
+            page.append(LEFT - 6)
+                    .append("\" y=\"")
+                    .append(Markup.coordinate(y(value, most) + 4))
+                    .append("\">");
             text(bytes((long) value)).append("</text>\n");
         }
         double length = (double) curve.last() - curve.first();
@@ -237,13 +250,15 @@ public final class ReplayPage {
     private void hover(int index, int hovers, int samples, ReplayCurve first) {
         int from = index * samples / hovers;
         int to = (index + 1) * samples / hovers;
-        StringBuilder label = new StringBuilder(position(first, (double) index / hovers) + " to "
-                + position(first, (double) (index + 1) / hovers) + ", at most: out " + bytes(most(first.live(), from, to)));
+        StringBuilder label = new StringBuilder(
+                position(first, (double) index / hovers) + " to " + position(first, (double) (index + 1) / hovers)
+                        + ", at most: out " + bytes(most(first.live(), from, to)));
         for (ReplayCurve curve : outcome.curves()) {
             label.append(", ").append(curve.target()).append(" holds ").append(bytes(most(curve.reserved(), from, to)));
         }
         page.append("<rect class=\"hover\" x=\"").append(Markup.coordinate(x((double) index / hovers)));
-        page.append("\" y=\"0\" width=\"").append(Markup.coordinate(x((index + 1.0) / hovers) - x((double) index / hovers)));
+        page.append("\" y=\"0\" width=\"")
+                .append(Markup.coordinate(x((index + 1.0) / hovers) - x((double) index / hovers)));
         page.append("\" height=\"").append(CURVE_HEIGHT).append("\"><title>");
         text(label.toString()).append("</title></rect>\n");
     }
@@ -278,7 +293,8 @@ public final class ReplayPage {
         page.append("<h2>");
         text(curve.target() + ": memory when the most is out").append("</h2>\n<p>");
         text(bytes(held) + " held in " + segments + (segments == 1 ? " range" : " segments") + ", " + bytes(free)
-                + " of them free (" + percent(held == 0 ? 0 : (double) free / held) + "), in address order from the left"
+                + " of them free (" + percent(held == 0 ? 0 : (double) free / held)
+                + "), in address order from the left"
                 + " to the right and down.");
         page.append("</p>\n<p class=\"key\">");
         key("out", "out");
@@ -298,7 +314,10 @@ public final class ReplayPage {
             case "held" -> "collective";
             default -> "rule";
         };
-        page.append("<b style=\"background:var(--").append(color).append(")\"></b>").append(words);
+        page.append("<b style=\"background:var(--")
+                .append(color)
+                .append(")\"></b>")
+                .append(words);
     }
 
     private void rows(List<ReplayPiece> pieces, long held, int segments) {
@@ -350,8 +369,15 @@ public final class ReplayPage {
         }
         long row = at / rowBytes;
         String x = Markup.coordinate(x((double) (at % rowBytes) / rowBytes));
-        page.append("<line class=\"edge\" x1=\"").append(x).append("\" x2=\"").append(x).append("\" y1=\"");
-        page.append(row * (ROW_HEIGHT + 2)).append("\" y2=\"").append(row * (ROW_HEIGHT + 2) + ROW_HEIGHT).append("\"/>");
+        page.append("<line class=\"edge\" x1=\"")
+                .append(x)
+                .append("\" x2=\"")
+                .append(x)
+                .append("\" y1=\"");
+        page.append(row * (ROW_HEIGHT + 2))
+                .append("\" y2=\"")
+                .append(row * (ROW_HEIGHT + 2) + ROW_HEIGHT)
+                .append("\"/>");
     }
 
     private void across(String kind, long at, long bytes, long rowBytes, String label) {
@@ -367,7 +393,11 @@ public final class ReplayPage {
 
     private void rect(String kind, int row, long from, long bytes, long rowBytes, String label) {
         double x = x((double) from / rowBytes);
-        page.append("<rect class=\"").append(kind).append("\" x=\"").append(Markup.coordinate(x)).append("\" y=\"");
+        page.append("<rect class=\"")
+                .append(kind)
+                .append("\" x=\"")
+                .append(Markup.coordinate(x))
+                .append("\" y=\"");
         page.append(row * (ROW_HEIGHT + 2)).append("\" width=\"");
         page.append(Markup.coordinate(Math.max(0.3, x((double) (from + bytes) / rowBytes) - x)));
         page.append("\" height=\"").append(ROW_HEIGHT).append('"');

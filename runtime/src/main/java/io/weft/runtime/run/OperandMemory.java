@@ -28,7 +28,8 @@ final class OperandMemory implements AutoCloseable {
         if (rank == 0 && source.isPresent()) {
             Recorded call = new Recorded(buffer, buffer.address());
             recorded.push(call);
-            source.get().allocate(call.address, bytes, 0, communicator.platform().nanoTime());
+            source.get()
+                    .allocate(call.address, bytes, 0, communicator.platform().nanoTime());
         }
         return buffer;
     }

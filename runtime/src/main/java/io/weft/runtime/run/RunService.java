@@ -161,33 +161,32 @@ public final class RunService {
             Choice choice,
             Progress progress) {
         OverlapProblem problem = request.problem();
-            LoweredSchedule shape = Lowering.lower(problem, Schedule.serial());
-            List<BufferView> operands = new ArrayList<>();
-            List<BufferView> weights = new ArrayList<>();
-            List<BufferView> results = new ArrayList<>();
-            for (int rank = 0; rank < problem.ranks(); rank++) {
-                Slot a = shape.operands().get(rank);
-                Slot b = shape.weights().get(rank);
-                Slot c = shape.results().get(rank);
-                operands.add(allocate(memory, rank, a.bytes(), problem.k(), problem.elementType()));
-                weights.add(allocate(memory, rank, b.bytes(), problem.n(), problem.elementType()));
-                results.add(allocate(memory, rank, c.bytes(), problem.n(), problem.outputType()));
-                if (platform.has(Capability.STORAGE)) {
-                    fill(operands.get(rank), request.seed(), 2L * rank);
-                    fill(weights.get(rank), request.seed(), 2L * rank + 1);
-                }
+        LoweredSchedule shape = Lowering.lower(problem, Schedule.serial());
+        List<BufferView> operands = new ArrayList<>();
+        List<BufferView> weights = new ArrayList<>();
+        List<BufferView> results = new ArrayList<>();
+        for (int rank = 0; rank < problem.ranks(); rank++) {
+            Slot a = shape.operands().get(rank);
+            Slot b = shape.weights().get(rank);
+            Slot c = shape.results().get(rank);
+            operands.add(allocate(memory, rank, a.bytes(), problem.k(), problem.elementType()));
+            weights.add(allocate(memory, rank, b.bytes(), problem.n(), problem.elementType()));
+            results.add(allocate(memory, rank, c.bytes(), problem.n(), problem.outputType()));
+            if (platform.has(Capability.STORAGE)) {
+                fill(operands.get(rank), request.seed(), 2L * rank);
+                fill(weights.get(rank), request.seed(), 2L * rank + 1);
             }
-            return report(platform, request, choice, progress, schedule -> {
-                long start = platform.nanoTime();
-                OverlapRun run = engine.run(problem, schedule, operands, weights, results, null);
-                run.synchronize();
-                double elapsed = platform.nanoTime() - start;
-                return outcome(run, elapsed, Optional.empty());
-            });
+        }
+        return report(platform, request, choice, progress, schedule -> {
+            long start = platform.nanoTime();
+            OverlapRun run = engine.run(problem, schedule, operands, weights, results, null);
+            run.synchronize();
+            double elapsed = platform.nanoTime() - start;
+            return outcome(run, elapsed, Optional.empty());
+        });
     }
 
-    private static BufferView allocate(
-            OperandMemory memory, int rank, long bytes, long columns, ElementType type) {
+    private static BufferView allocate(OperandMemory memory, int rank, long bytes, long columns, ElementType type) {
         // A rank may have no rows; a buffer has at least one byte all the same.
         Buffer buffer = memory.allocate(rank, Math.max(1, bytes));
         return buffer.matrix(bytes / type.bytes() / columns, columns, type);

@@ -36,12 +36,32 @@ final class ReplayServiceTest {
         StringBuilder text = new StringBuilder("op,id,bytes,stream,t_us\nI,900,67108864,0,0\ni,0,67108864,0,0\n");
         int time = 0;
         for (int layer = 1; layer <= 40; layer++) {
-            text.append("a,").append(layer).append(',').append(layer * 300_000L).append(",0,").append(++time).append('\n');
-            text.append("a,").append(100 + layer).append(",700,0,").append(++time).append('\n');
-            text.append("f,").append(100 + layer).append(",700,0,").append(++time).append('\n');
+            text.append("a,")
+                    .append(layer)
+                    .append(',')
+                    .append(layer * 300_000L)
+                    .append(",0,")
+                    .append(++time)
+                    .append('\n');
+            text.append("a,")
+                    .append(100 + layer)
+                    .append(",700,0,")
+                    .append(++time)
+                    .append('\n');
+            text.append("f,")
+                    .append(100 + layer)
+                    .append(",700,0,")
+                    .append(++time)
+                    .append('\n');
         }
         for (int layer = 40; layer >= 1; layer--) {
-            text.append("f,").append(layer).append(',').append(layer * 300_000L).append(",0,").append(++time).append('\n');
+            text.append("f,")
+                    .append(layer)
+                    .append(',')
+                    .append(layer * 300_000L)
+                    .append(",0,")
+                    .append(++time)
+                    .append('\n');
         }
         return Files.writeString(folder.resolve(name), text.toString());
     }
@@ -53,8 +73,8 @@ final class ReplayServiceTest {
 
     @Test
     void everyPoolServesTheTraceAndCountsTheSame() throws IOException {
-        ReplayOutcome outcome = replay(
-                step("step.csv"), List.of("weft", "caching", "bestfit"), ReplayRequest.NO_LIMIT, false);
+        ReplayOutcome outcome =
+                replay(step("step.csv"), List.of("weft", "caching", "bestfit"), ReplayRequest.NO_LIMIT, false);
         assertTrue(outcome.isGood());
         long peak = 67_108_864 + 300_000L * 40 * 41 / 2 + 700;
         assertEquals(3, outcome.reports().size());
@@ -64,7 +84,8 @@ final class ReplayServiceTest {
             assertTrue(report.deviceCalls() > 0, report.toString());
         }
         assertTrue(
-                outcome.reports().get(0).fragmentation() < outcome.reports().get(1).fragmentation(),
+                outcome.reports().get(0).fragmentation()
+                        < outcome.reports().get(1).fragmentation(),
                 outcome.reports()::toString);
     }
 
@@ -88,8 +109,7 @@ final class ReplayServiceTest {
     @Test
     void thePageIsWellFormedAndNeedsNothingElse() throws Exception {
         Path file = step("<b>&\"step\".csv");
-        String page = ReplayPage.of(
-                replay(file, List.of("weft", "caching", "bestfit"), ReplayRequest.NO_LIMIT, true));
+        String page = ReplayPage.of(replay(file, List.of("weft", "caching", "bestfit"), ReplayRequest.NO_LIMIT, true));
         assertFalse(page.contains("<b>&\""), "the file's name must be escaped");
         assertFalse(page.contains("<script"), page);
         assertFalse(page.contains("http"), page);
@@ -103,7 +123,8 @@ final class ReplayServiceTest {
             count++;
         }
         assertEquals(4, count, "one over time, one for each pool");
-        for (String words : List.of("held by caching", "class=\"hover\"", "in segment", "small buffers", "held in 1 range")) {
+        for (String words :
+                List.of("held by caching", "class=\"hover\"", "in segment", "small buffers", "held in 1 range")) {
             assertTrue(page.contains(words), words);
         }
     }
