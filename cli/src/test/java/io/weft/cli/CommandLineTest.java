@@ -41,7 +41,7 @@ class CommandLineTest {
 
     @Test
     void anUnknownCommandOrOptionSuggestsOne() {
-        unusable("topo", "tpo");
+        unusable("topo", "topoo");
         unusable("--json", "config", "--jsn");
     }
 
