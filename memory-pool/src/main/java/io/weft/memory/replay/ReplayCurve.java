@@ -6,34 +6,69 @@ import java.util.List;
 
 /**
  * How much is out and how much a target holds over one pass of a trace, and what the target's memory looks like when the most is out. Each sample is the most
- * within its share of the pass.
- *
- * @param target the target's name
- * @param timed whether samples are spread over time, ns, or over events
- * @param first where the first sample begins, ns or event
- * @param last where the last sample ends
- * @param live bytes out, by the trace
- * @param reserved bytes held from the device
- * @param atPeak the target's memory after the event with which the most is out, in address order
+ * within its share of the pass. Immutable.
  */
-public record ReplayCurve(
-        String target, boolean timed, long first, long last, long[] live, long[] reserved, List<ReplayPiece> atPeak) {
+public final class ReplayCurve {
     private static final long NOWHERE = -1;
 
-    public ReplayCurve {
-        live = live.clone();
-        reserved = reserved.clone();
-        atPeak = List.copyOf(atPeak);
+    private final String target;
+    private final boolean timed;
+    private final long first;
+    private final long last;
+    private final long[] live;
+    private final long[] reserved;
+    private final List<ReplayPiece> atPeak;
+
+    private ReplayCurve(
+            String target,
+            boolean timed,
+            long first,
+            long last,
+            long[] live,
+            long[] reserved,
+            List<ReplayPiece> atPeak) {
+        this.target = target;
+        this.timed = timed;
+        this.first = first;
+        this.last = last;
+        this.live = live;
+        this.reserved = reserved;
+        this.atPeak = List.copyOf(atPeak);
     }
 
-    @Override
+    /** The target's name. */
+    public String target() {
+        return target;
+    }
+
+    /** Whether samples are spread over time, ns, or over events. */
+    public boolean timed() {
+        return timed;
+    }
+
+    /** Where the first sample begins, ns or event. */
+    public long first() {
+        return first;
+    }
+
+    /** Where the last sample ends. */
+    public long last() {
+        return last;
+    }
+
+    /** Bytes out, by the trace. */
     public long[] live() {
         return live.clone();
     }
 
-    @Override
+    /** Bytes held from the device. */
     public long[] reserved() {
         return reserved.clone();
+    }
+
+    /** The target's memory after the event with which the most is out, in address order. */
+    public List<ReplayPiece> atPeak() {
+        return atPeak;
     }
 
     /**

@@ -10,12 +10,10 @@ import java.util.Optional;
 
 /** Operands and results of a run, straight from the devices, whose refusals say more than a pool's could. Those of rank 0 are recorded. Closes what it gave. */
 final class OperandMemory implements AutoCloseable {
-    private record Recorded(Buffer buffer, long address) {}
-
     private final Communicator communicator;
     private final Optional<PoolRecording.Source> source;
     private final Deque<Buffer> buffers = new ArrayDeque<>();
-    private final Deque<Recorded> recorded = new ArrayDeque<>();
+    private final Deque<Long> recorded = new ArrayDeque<>();
 
     OperandMemory(Communicator communicator, Optional<PoolRecording> recording) {
         this.communicator = communicator;
@@ -26,19 +24,23 @@ final class OperandMemory implements AutoCloseable {
         Buffer buffer = communicator.device(rank).allocate(bytes);
         buffers.push(buffer);
         if (rank == 0 && source.isPresent()) {
-            Recorded call = new Recorded(buffer, buffer.address());
-            recorded.push(call);
+            recorded.push(buffer.address());
             source.get()
-                    .allocate(call.address, bytes, 0, communicator.platform().nanoTime());
+                    .allocate(
+                            buffer.address(), bytes, 0, communicator.platform().nanoTime());
         }
         return buffer;
     }
 
     @Override
     public void close() {
-        for (Recorded call : recorded) {
-            source.orElseThrow().free(call.address, 0, communicator.platform().nanoTime());
+        for (long address : recorded) {
+            source.orElseThrow().free(address, 0, communicator.platform().nanoTime());
         }
-        buffers.forEach(Buffer::close);
+        for (Buffer buffer : buffers) {
+            if (!buffer.isClosed()) { // verification closes what it was given
+                buffer.close();
+            }
+        }
     }
 }

@@ -80,8 +80,7 @@ public final class RunService {
         progress.begin("running", choice.schedules().size() + 1);
         try (Communicator communicator =
                         Communicator.over(platform, platform.devices().subList(0, problem.ranks()));
-                OverlapEngine engine =
-                        OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED);
+                OverlapEngine engine = OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED);
                 OperandMemory memory = new OperandMemory(communicator, recording)) {
             recording.ifPresent(to -> engine.record(0, to));
             return request.verify()
