@@ -169,7 +169,7 @@ public final class ReplayPage {
     }
 
     private void axes(ReplayCurve curve, long most) {
-        double step = step(most, unit(most, 1024));
+        double step = step((double) most, unit((double) most, 1024));
         for (double value = 0; value <= most; value += step) {
             String y = Markup.coordinate(y(value, most));
             page.append("<line class=\"grid\" x1=\"")

@@ -16,7 +16,7 @@ import java.util.List;
  * @param expertParallel degrees
  * @param elementTypes of activations and weights
  * @param sequenceParallel as in a plan
- * @param select {@code heuristic} or {@code model}
+ * @param select how each point chooses, as in a plan
  */
 public record SweepRequest(
         List<String> platforms,
