@@ -14,6 +14,9 @@ final class IdleTime {
     /** Doublings: 300 ms become 82 minutes. */
     private static final int MOST = 14;
 
+    /** Idle times beyond a day are kept as they are. */
+    private static final long LONGEST_DOUBLED = 86_400_000_000_000L;
+
     private int doublings;
     private long lastGivenBack;
     private boolean gaveBack;
@@ -32,6 +35,9 @@ final class IdleTime {
      * @param now ns of the platform's clock
      */
     long at(long nanos, long now) {
+        if (nanos > LONGEST_DOUBLED) {
+            return nanos;
+        }
         if (grown) {
             // Growth is noted without a clock, so it is as old as the time since the last look.
             if (gaveBack && now - lastGivenBack <= SOON * (nanos << doublings) && doublings < MOST) {

@@ -17,7 +17,8 @@ import java.util.Objects;
  * @param checking whether each buffer gets guard bytes, poison and the place where it was allocated; slow, for finding faults
  * @param waitAcrossStreams whether memory freed on a busy stream may be given to another stream behind an inserted wait, where the alternative is to ask the
  *     device for more
- * @param idleNanos ns of the platform's clock after which idle memory goes back to the device
+ * @param idleNanos ns of the platform's clock after which idle memory goes back to the device; the pool doubles them for itself, each time memory is wanted again
+ *     soon after it went back, and halves them after a while without
  */
 public record PoolOptions(
         String name,
