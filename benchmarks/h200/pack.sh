@@ -11,6 +11,6 @@ out=$root/benchmarks/h200/target/weft-image.tar.xz
 mkdir -p "$(dirname "$out")"
 # Class data archives hold what the jars hold; the machine that unpacks it starts without.
 tar -C "$image/.." --sort=name --owner=0 --group=0 --exclude='weft/cache/*' --exclude='*.jsa' -cf - weft |
-    xz -T0 -6 >"$out.new"
+    xz -T0 -${LEVEL:-6} >"$out.new"
 mv -f "$out.new" "$out"
 ls -l "$out"

@@ -5,7 +5,7 @@
 #
 #     benchmarks/h200/run.sh [STEP...]
 #
-# Steps, in this order unless named: env probe smoke conform1 conform2 proof torch overlap calibrate
+# Steps, in this order unless named: env probe smoke conform1 conform2 proof issue torch overlap duel calibrate
 # Each has a time limit and a log of its own; a step that fails does not stop the others. Results go to $OUT (or
 # benchmarks/h200/target/out): summary.txt, logs.tar.gz, and JSON files of the reports.
 #
@@ -15,6 +15,7 @@
 #   REPETITIONS  counted rounds (20)
 #   LIMIT_STEP   seconds for a step in place of its own limit
 #   ON           the platform (cuda:native)
+#   SELECT       how the choice is made: auto, heuristic, model, measured (auto)
 #
 # No setting of a GPU is changed, and NVLink multicast stays off.
 set -u
@@ -106,20 +107,64 @@ do_conform() { # NAME URI
     return $status
 }
 
-# Copies by engines run no kernel: the profiler lists every kernel that ran. The same schedule with kernel copies is the control, in which ours must show.
+# What ran on the devices, told by CUPTI after it ran: copies with the kind of channel that carried them, and kernels. The same schedule with kernel copies is the control, in which our copy kernel must show and no copy
+# between devices may.
 do_proof() {
+    local cuda header engine library=$WORK/libactivities.so
+    header=$(find /usr/local /opt -name cupti_activity.h -not -path '*/nsight*' 2>/dev/null | head -n 1)
+    cuda=$(find /usr/local /opt -name 'libcupti.so.1[2-9]' -not -path '*nsight*' 2>/dev/null | head -n 1)
+    echo "headers: ${header:-none}; library: ${cuda:-none}"
+    if [ -n "$header" ] && [ -n "$cuda" ] &&
+        gcc -O2 -shared -fPIC -I"$(dirname "$header")" -I/usr/local/cuda/include -o "$library" "$here/activities.c" "$cuda" \
+            -Wl,-rpath,"$(dirname "$cuda")" -lpthread; then
+        for engine in copy-engine kernel; do
+            CUDA_INJECTION64_PATH=$library WEFT_ACTIVITIES=$WORK/results/proof-$engine.tsv timeout 60 "$weft" run --on "$ON" \
+                --pattern all-gather-gemm --m 4096 --n 4096 --k 4096 --ranks 2 --schedule "shard-p2p/engine=$engine" || return 1
+            echo "--- shard-p2p with engine=$engine: times, bytes, what"
+            cut -c1-160 "$WORK/results/proof-$engine.tsv"
+        done
+        if grep -q 'weft_copy' "$WORK/results/proof-copy-engine.tsv"; then
+            echo "NOT PROVEN: a copy kernel of ours ran in the schedule by copy engines"
+            return 1
+        fi
+        grep -q 'copy by copy engine' "$WORK/results/proof-copy-engine.tsv" && grep -q 'weft_copy' "$WORK/results/proof-kernel.tsv" && {
+            echo "PROVEN: copies ran on copy engines' channels, and no copy kernel ran; the control ran ours"
+            return 0
+        }
+        echo "NOT PROVEN by CUPTI"
+    fi
+    proof_by_ncu
+}
+
+# Slower and weaker: a few kernels of each run, by name. NCCL's are left out, for they wait for each other and ncu runs one at a time.
+proof_by_ncu() {
     command -v ncu >/dev/null || {
         echo "there is no ncu here"
         return 1
     }
-    local engine status=0
+    local engine
     for engine in copy-engine kernel; do
-        ncu --target-processes all --clock-control none --metrics sm__cycles_active.avg --csv --log-file "$WORK/logs/proof-$engine.csv" \
-            "$weft" run --on "$ON" --pattern all-gather-gemm --m 4096 --n 4096 --k 4096 --ranks 2 --schedule "shard-p2p/engine=$engine" || status=1
+        timeout 60 ncu --target-processes all --clock-control none --set none --metrics gpu__time_duration.sum --kernel-name 'regex:^(?!nccl)' \
+            --launch-count 40 --csv --log-file "$WORK/logs/proof-$engine.csv" \
+            "$weft" run --on "$ON" --pattern all-gather-gemm --m 4096 --n 4096 --k 4096 --ranks 2 --schedule "shard-p2p/engine=$engine"
         echo "kernels of shard-p2p with engine=$engine:"
         grep -o '"[^"]*([^"]*)"' "$WORK/logs/proof-$engine.csv" | sort | uniq -c | sort -rn | head -20
     done
-    return $status
+    return 1
+}
+
+# What the host spends on each call, once its code is compiled.
+do_issue() {
+    "$weft" bench issue --on "$ON" --json "$WORK/results/issue.json"
+}
+
+# PyTorch and Weft side by side with the same work in each round: GEMM alone, communication alone, serial, overlapped. A bench of many schedules keeps a device at its power limit all the time, which slows each of its products;
+# PyTorch's rounds of four do not. Before and after, PyTorch is measured again.
+do_duel() {
+    python3 "$root/benchmarks/torch/overlap.py" --shapes "$SHAPES" --repetitions "$REPETITIONS" --json "$WORK/results/duel-torch-before.json" &&
+        "$weft" bench overlap --on "$ON" --shapes "$SHAPES" --repetitions "$REPETITIONS" --schedule serial ${SELECT:+--select "$SELECT"} \
+            --peer "$WORK/results/duel-torch-before.json" --json "$WORK/results/duel.json" &&
+        python3 "$root/benchmarks/torch/overlap.py" --shapes "$SHAPES" --repetitions "$REPETITIONS" --json "$WORK/results/duel-torch-after.json"
 }
 
 do_torch() {
@@ -137,13 +182,13 @@ do_calibrate() {
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(env probe smoke conform1 conform2 proof torch overlap calibrate)
+[ ${#steps[@]} -gt 0 ] || steps=(env probe smoke conform1 conform2 proof issue torch overlap duel calibrate)
 unpack || {
     say "FAILED  unpack: $IMAGE"
     exit 1
 }
-export weft WORK ON SHAPES REPETITIONS root
-export -f do_env do_probe do_smoke do_conform do_proof do_torch do_overlap do_calibrate
+export weft WORK ON SHAPES REPETITIONS root here
+export -f do_env do_probe do_smoke do_conform do_proof proof_by_ncu do_issue do_torch do_overlap do_duel do_calibrate
 failed=0
 for name in "${steps[@]}"; do
     case $name in
@@ -153,6 +198,8 @@ for name in "${steps[@]}"; do
     conform1) step conform1 240 bash -c "do_conform conformance-1 '$ON?devices=0'" ;;
     conform2) step conform2 240 bash -c "do_conform conformance-2 '$ON'" ;;
     proof) step proof 180 bash -c do_proof ;;
+    issue) step issue 90 bash -c do_issue ;;
+    duel) step duel 240 bash -c do_duel ;;
     torch) step torch 240 bash -c do_torch ;;
     overlap) step overlap 420 bash -c do_overlap ;;
     calibrate) step calibrate 240 bash -c do_calibrate ;;
@@ -167,7 +214,7 @@ keep
 # Last, what a person reads first.
 for name in "${steps[@]}"; do
     case $name in
-    probe | smoke | overlap | torch)
+    probe | smoke | proof | issue | overlap | torch | duel)
         echo "--- $name"
         tail -n 40 "$WORK/logs/$name.log" | cut -c1-220
         ;;
