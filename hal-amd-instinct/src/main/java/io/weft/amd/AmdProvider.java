@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.amd;
 
+import io.weft.amd.topology.AmdTopologyReader;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import io.weft.api.PlatformUri;
@@ -12,7 +13,9 @@ import io.weft.spi.Probe;
 import io.weft.spi.ProviderDescriptor;
 import io.weft.spi.SpiVersion;
 import io.weft.spi.Target;
+import io.weft.spi.TopologyReader;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The provider {@code amd}. Its models and readers need no hardware, so it is always there. */
@@ -36,6 +39,14 @@ public final class AmdProvider implements AcceleratorProvider {
     @Override
     public List<Target> targets() {
         return AmdMachines.targets();
+    }
+
+    @Override
+    public <T> Optional<T> extension(Class<T> type) {
+        if (type == TopologyReader.class) {
+            return Optional.of(type.cast(new AmdTopologyReader()));
+        }
+        return Optional.empty();
     }
 
     @Override
