@@ -180,7 +180,7 @@ public final class Accelerators {
                     provider.extension(type).ifPresent(extension -> found.putIfAbsent(verdict.id(), extension));
                 } catch (RuntimeException | LinkageError | ServiceConfigurationError broken) {
                     // One broken plugin never hurts another.
-                    continue;
+                    found.remove(verdict.id());
                 }
             }
         }
