@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.amd;
 
+import io.weft.amd.doctor.AmdEnvironmentCheck;
 import io.weft.amd.topology.AmdTopologyReader;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
@@ -8,6 +9,7 @@ import io.weft.api.PlatformUri;
 import io.weft.sim.machine.Machine;
 import io.weft.sim.provider.MachinePlatform;
 import io.weft.spi.AcceleratorProvider;
+import io.weft.spi.EnvironmentCheck;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.Probe;
 import io.weft.spi.ProviderDescriptor;
@@ -45,6 +47,9 @@ public final class AmdProvider implements AcceleratorProvider {
     public <T> Optional<T> extension(Class<T> type) {
         if (type == TopologyReader.class) {
             return Optional.of(type.cast(new AmdTopologyReader()));
+        }
+        if (type == EnvironmentCheck.class) {
+            return Optional.of(type.cast(new AmdEnvironmentCheck()));
         }
         return Optional.empty();
     }
