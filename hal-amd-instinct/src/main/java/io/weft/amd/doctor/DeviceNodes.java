@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 final class DeviceNodes {
     private static final String CHECK = "device-nodes";
     private static final String SOURCE = "ROCm installation guide, 'Configuring permissions for GPU access'";
-    private static final Pattern LISTED =
-            Pattern.compile("^c([r-])([w-])[x-]([r-])([w-])[x-]([r-])([w-])\\S*\\s+\\d+\\s+(\\S+)\\s+(\\S+)\\s+.*?(kfd|renderD\\d+)$");
+    private static final Pattern LISTED = Pattern.compile(
+            "^c([r-])([w-])[x-]([r-])([w-])[x-]([r-])([w-])\\S*\\s+\\d+\\s+(\\S+)\\s+(\\S+)\\s+.*?(kfd|renderD\\d+)$");
 
     private DeviceNodes() {}
 
@@ -85,7 +85,8 @@ final class DeviceNodes {
     private static void forbidden(String device, String group, Report report) {
         report.problem(
                 CHECK,
-                device + " may not be read and written by this user" + (group.isEmpty() ? "" : "; its group is " + group),
+                device + " may not be read and written by this user"
+                        + (group.isEmpty() ? "" : "; its group is " + group),
                 "Without it HIP finds no device, or that GPU is missing.",
                 SOURCE,
                 group.isEmpty() || group.equals("root")
@@ -98,7 +99,8 @@ final class DeviceNodes {
         boolean driver = node.host().exists("sys/module/amdgpu");
         report.problem(
                 CHECK,
-                "/dev/kfd does not exist" + (driver ? ", although the amdgpu driver is loaded" : " and no amdgpu driver is loaded"),
+                "/dev/kfd does not exist"
+                        + (driver ? ", although the amdgpu driver is loaded" : " and no amdgpu driver is loaded"),
                 "HIP then has no device at all. That it 'falls back to PCIe' is folklore.",
                 SOURCE,
                 driver

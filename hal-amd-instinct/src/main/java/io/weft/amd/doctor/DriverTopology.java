@@ -77,7 +77,10 @@ final class DriverTopology {
             String device = "sys/bus/pci/devices/" + gpu.address() + "/";
             Optional<String> width = host.text(device + "current_link_width");
             Optional<String> most = host.text(device + "max_link_width");
-            if (width.isEmpty() || most.isEmpty() || !width.get().matches("\\d{1,3}") || !most.get().matches("\\d{1,3}")) {
+            if (width.isEmpty()
+                    || most.isEmpty()
+                    || !width.get().matches("\\d{1,3}")
+                    || !most.get().matches("\\d{1,3}")) {
                 continue;
             }
             known++;

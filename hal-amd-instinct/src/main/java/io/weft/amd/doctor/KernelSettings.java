@@ -85,7 +85,8 @@ final class KernelSettings {
     }
 
     private static void lockedMemory(HostFiles host, Report report) {
-        Optional<Matcher> limit = host.text("proc/self/limits").map(LOCKED::matcher).filter(Matcher::find);
+        Optional<Matcher> limit =
+                host.text("proc/self/limits").map(LOCKED::matcher).filter(Matcher::find);
         if (limit.isEmpty()) {
             return;
         }

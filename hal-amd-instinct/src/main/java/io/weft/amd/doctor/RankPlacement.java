@@ -38,7 +38,7 @@ final class RankPlacement {
                     .filter(Matcher::find)
                     .map(match -> processors(match.group(1)));
             Optional<BitSet> local = gpu.flatMap(
-                    found -> node.host().text("sys/devices/system/node/node" + found.numa() + "/cpulist"))
+                            found -> node.host().text("sys/devices/system/node/node" + found.numa() + "/cpulist"))
                     .map(RankPlacement::processors);
             if (allowed.isEmpty() || local.isEmpty()) {
                 continue;

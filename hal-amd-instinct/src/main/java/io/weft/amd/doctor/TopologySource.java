@@ -24,7 +24,10 @@ final class TopologySource {
         boolean smi = false;
         for (HostFiles.Environment environment : node.environments()) {
             environment.value("NCCL_TOPO_FILE").filter(text -> !text.isBlank()).ifPresent(files::add);
-            smi |= environment.value("RCCL_USE_ROCM_SMI_LIB").filter("1"::equals).isPresent();
+            smi |= environment
+                    .value("RCCL_USE_ROCM_SMI_LIB")
+                    .filter("1"::equals)
+                    .isPresent();
         }
         for (String file : files) {
             file(node, file, report);
@@ -43,7 +46,8 @@ final class TopologySource {
 
     private static void file(Node node, String file, Report report) {
         String below = file.startsWith("/") ? file.substring(1) : file;
-        Optional<Path> place = node.host().isLive() ? Optional.of(Path.of(file)) : node.host().real(below);
+        Optional<Path> place =
+                node.host().isLive() ? Optional.of(Path.of(file)) : node.host().real(below);
         GpuGraph graph;
         try {
             if (place.isEmpty()) {

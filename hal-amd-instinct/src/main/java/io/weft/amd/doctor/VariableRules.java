@@ -57,24 +57,32 @@ final class VariableRules {
                                     + "turns non-coherent access off.",
                             ROCR,
                             "Unset it, unless a copy engine is known to be broken on this node.");
-                case "1" ->
-                    Verdict.note("Copy engines are on, which is the default of every Instinct GPU.", ROCR);
+                case "1" -> Verdict.note("Copy engines are on, which is the default of every Instinct GPU.", ROCR);
                 default -> Verdict.warning("Only 0 and 1 mean something.", ROCR, "Unset it.");
             }),
-            new Rule("HSA_ENABLE_PEER_SDMA", (node, value) -> value.equals("0")
-                    ? Verdict.warning(
-                            "Copies between GPUs then take compute units.", ROCR, "Unset it, unless it was measured.")
-                    : null),
-            new Rule("HSA_FORCE_FINE_GRAIN_PCIE", (node, value) -> value.equals("1")
-                    ? Verdict.note(
-                            "It makes memory fine-grained over PCIe, which RCCL needed before ROCm 5.7 and does not need "
-                                    + "since. Over xGMI it does nothing. Folklore: it shares no lanes.",
-                            "ROCm/rccl#1185")
-                    : Verdict.warning(
-                            "Only the value 1 counts; this one is ignored.", ROCR, "Unset it: it is not needed since 5.7.")),
+            new Rule(
+                    "HSA_ENABLE_PEER_SDMA",
+                    (node, value) -> value.equals("0")
+                            ? Verdict.warning(
+                                    "Copies between GPUs then take compute units.",
+                                    ROCR,
+                                    "Unset it, unless it was measured.")
+                            : null),
+            new Rule(
+                    "HSA_FORCE_FINE_GRAIN_PCIE",
+                    (node, value) -> value.equals("1")
+                            ? Verdict.note(
+                                    "It makes memory fine-grained over PCIe, which RCCL needed before ROCm 5.7 and does not need "
+                                            + "since. Over xGMI it does nothing. Folklore: it shares no lanes.",
+                                    "ROCm/rccl#1185")
+                            : Verdict.warning(
+                                    "Only the value 1 counts; this one is ignored.",
+                                    ROCR,
+                                    "Unset it: it is not needed since 5.7.")),
             always(
                     "HCC_AMDGPU_TARGET",
-                    Verdict.note("Folklore: nothing reads it since the HCC compiler is gone.", "ROCm release notes, HCC")),
+                    Verdict.note(
+                            "Folklore: nothing reads it since the HCC compiler is gone.", "ROCm release notes, HCC")),
             new Rule("HSA_OVERRIDE_GFX_VERSION", VariableRules::overrideVersion),
             new Rule("GPU_MAX_HW_QUEUES", (node, value) -> {
                 if (!value.matches("\\d{1,3}") || value.equals("0")) {
@@ -92,7 +100,10 @@ final class VariableRules {
             }),
             whenOn(
                     "HIP_LAUNCH_BLOCKING",
-                    Verdict.warning("Every launch waits for its end: nothing overlaps.", HIP, "Unset it; it is for debugging.")),
+                    Verdict.warning(
+                            "Every launch waits for its end: nothing overlaps.",
+                            HIP,
+                            "Unset it; it is for debugging.")),
             whenOn(
                     "AMD_SERIALIZE_KERNEL",
                     Verdict.warning("Kernels wait for one another.", HIP, "Unset it; it is for debugging.")),
@@ -100,24 +111,32 @@ final class VariableRules {
                     "AMD_SERIALIZE_COPY",
                     Verdict.warning("Copies wait for one another.", HIP, "Unset it; it is for debugging.")),
             whenOn("AMD_LOG_LEVEL", Verdict.warning("Logging slows every call down.", HIP, "Unset it.")),
-            new Rule("HSA_ENABLE_INTERRUPT", (node, value) -> value.equals("0")
-                    ? Verdict.note("Waiting polls and takes a processor core for each waiting thread.", ROCR)
-                    : Verdict.note("Folklore: 1 changes nothing, it is the default.", ROCR)),
-            new Rule("HSA_XNACK", (node, value) -> value.equals("1")
-                    ? Verdict.note(
-                            "Page faults on the GPU are retried. Only code compiled for xnack+ runs then, and it is slower.",
-                            "LLVM: User Guide for AMDGPU Backend, target features")
-                    : null),
-            new Rule("NCCL_PROTO", (node, value) -> Verdict.warning(
-                    "It forces one protocol for all sizes. Folklore: LL128 is not 'for large packets'; by default RCCL uses "
-                            + "it on gfx90a only, LL below it for small messages and Simple for large ones.",
-                    RCCL,
-                    "Unset it and let RCCL choose, unless each size was measured.")),
-            new Rule("NCCL_ALGO", (node, value) -> Verdict.warning(
-                    "It forces one algorithm for all sizes. Folklore: Tree is neither faster nor 'more stable' in general; "
-                            + "within an MI300 node Tree with Simple is off.",
-                    RCCL,
-                    "Unset it and let RCCL choose, unless each size was measured.")),
+            new Rule(
+                    "HSA_ENABLE_INTERRUPT",
+                    (node, value) -> value.equals("0")
+                            ? Verdict.note("Waiting polls and takes a processor core for each waiting thread.", ROCR)
+                            : Verdict.note("Folklore: 1 changes nothing, it is the default.", ROCR)),
+            new Rule(
+                    "HSA_XNACK",
+                    (node, value) -> value.equals("1")
+                            ? Verdict.note(
+                                    "Page faults on the GPU are retried. Only code compiled for xnack+ runs then, and it is slower.",
+                                    "LLVM: User Guide for AMDGPU Backend, target features")
+                            : null),
+            new Rule(
+                    "NCCL_PROTO",
+                    (node, value) -> Verdict.warning(
+                            "It forces one protocol for all sizes. Folklore: LL128 is not 'for large packets'; by default RCCL uses "
+                                    + "it on gfx90a only, LL below it for small messages and Simple for large ones.",
+                            RCCL,
+                            "Unset it and let RCCL choose, unless each size was measured.")),
+            new Rule(
+                    "NCCL_ALGO",
+                    (node, value) -> Verdict.warning(
+                            "It forces one algorithm for all sizes. Folklore: Tree is neither faster nor 'more stable' in general; "
+                                    + "within an MI300 node Tree with Simple is off.",
+                            RCCL,
+                            "Unset it and let RCCL choose, unless each size was measured.")),
             whenOn(
                     "NCCL_P2P_DISABLE",
                     Verdict.warning(
@@ -132,7 +151,8 @@ final class VariableRules {
                             "Unset it.")),
             whenOn(
                     "NCCL_SHM_DISABLE",
-                    Verdict.warning("Ranks without peer access then use the network inside a node.", RCCL, "Unset it.")),
+                    Verdict.warning(
+                            "Ranks without peer access then use the network inside a node.", RCCL, "Unset it.")),
             whenOn(
                     "NCCL_IB_DISABLE",
                     Verdict.warning("Between nodes RCCL then uses TCP.", RCCL, "Unset it on nodes with RDMA.")),
@@ -145,18 +165,28 @@ final class VariableRules {
             whenOn(
                     "RCCL_MODEL_MATCHING_DISABLE",
                     Verdict.warning(
-                            "RCCL then does not recognise known nodes and forgoes their built-in rings.", RCCL, "Unset it.")),
+                            "RCCL then does not recognise known nodes and forgoes their built-in rings.",
+                            RCCL,
+                            "Unset it.")),
             new Rule("NCCL_MIN_NCHANNELS", VariableRules::channels),
-            new Rule("NCCL_MAX_NCHANNELS", (node, value) -> value.matches("\\d{1,4}") && Integer.parseInt(value) < 16
-                    ? Verdict.warning(
-                            "So few channels cannot use seven xGMI links at once.", RCCL, "Unset it, or raise it to 32 and more.")
-                    : null),
+            new Rule(
+                    "NCCL_MAX_NCHANNELS",
+                    (node, value) -> value.matches("\\d{1,4}") && Integer.parseInt(value) < 16
+                            ? Verdict.warning(
+                                    "So few channels cannot use seven xGMI links at once.",
+                                    RCCL,
+                                    "Unset it, or raise it to 32 and more.")
+                            : null),
             always(
                     "UCX_TLS",
-                    Verdict.note("It is about MPI over UCX; RCCL does not use UCX for collectives.", "UCX and RCCL documentation")),
-            new Rule("NCCL_DEBUG", (node, value) -> value.equalsIgnoreCase("TRACE")
-                    ? Verdict.warning("Tracing slows every call down.", RCCL, "Use INFO or WARN.")
-                    : null),
+                    Verdict.note(
+                            "It is about MPI over UCX; RCCL does not use UCX for collectives.",
+                            "UCX and RCCL documentation")),
+            new Rule(
+                    "NCCL_DEBUG",
+                    (node, value) -> value.equalsIgnoreCase("TRACE")
+                            ? Verdict.warning("Tracing slows every call down.", RCCL, "Use INFO or WARN.")
+                            : null),
             always(
                     "RCCL_MSCCL_ENABLE",
                     Verdict.note("It has an effect up to ROCm 7 only; later versions have no MSCCL.", RCCL)));
@@ -165,9 +195,10 @@ final class VariableRules {
         Map<String, List<String>> seen = new LinkedHashMap<>();
         for (HostFiles.Environment environment : node.environments()) {
             for (Rule rule : RULES) {
-                environment.value(rule.name()).ifPresent(value -> seen.computeIfAbsent(
-                                rule.name() + "=" + value, key -> new ArrayList<>())
-                        .add(environment.owner()));
+                environment
+                        .value(rule.name())
+                        .ifPresent(value -> seen.computeIfAbsent(rule.name() + "=" + value, key -> new ArrayList<>())
+                                .add(environment.owner()));
             }
         }
         int judged = 0;
@@ -249,14 +280,17 @@ final class VariableRules {
                 .filter(environment -> environment.owner().startsWith("this")
                         || VisibleDevices.localRank(environment).isPresent()
                         || environment.owner().startsWith("environment"))
-                .allMatch(environment ->
-                        environment.value("HSA_NO_SCRATCH_RECLAIM").filter("1"::equals).isPresent());
+                .allMatch(environment -> environment
+                        .value("HSA_NO_SCRATCH_RECLAIM")
+                        .filter("1"::equals)
+                        .isPresent());
         if (everywhere) {
             report.good("variables", "HSA_NO_SCRATCH_RECLAIM=1, which an MI200 needs with ROCm 7.13 and later");
         } else if (node.isAtLeast(7, 13)) {
             report.warning(
                     "variables",
-                    "HSA_NO_SCRATCH_RECLAIM is not 1 on an MI200 with ROCm " + node.rocmMajor() + "." + node.rocmMinor(),
+                    "HSA_NO_SCRATCH_RECLAIM is not 1 on an MI200 with ROCm " + node.rocmMajor() + "."
+                            + node.rocmMinor(),
                     "Scratch memory is then given back and fetched again, which makes small messages 5 to 10 times slower.",
                     "RCCL documentation, known issues for MI200",
                     "export HSA_NO_SCRATCH_RECLAIM=1");

@@ -15,7 +15,8 @@ final class Versions {
     static void look(Node node, Report report) {
         HostFiles host = node.host();
         List<String> seen = new ArrayList<>();
-        Node.rocm(host).ifPresent(text -> seen.add("ROCm " + text.lines().findFirst().orElse("")));
+        Node.rocm(host)
+                .ifPresent(text -> seen.add("ROCm " + text.lines().findFirst().orElse("")));
         host.text("sys/module/amdgpu/version").ifPresent(text -> seen.add("amdgpu " + text));
         host.text("proc/sys/kernel/osrelease").ifPresent(text -> seen.add("Linux " + text));
         for (String library : List.of("libamdhip64.so.", "librccl.so.")) {

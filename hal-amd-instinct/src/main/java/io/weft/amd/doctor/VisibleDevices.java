@@ -93,7 +93,9 @@ final class VisibleDevices {
         }
         Optional<String> hip = environment.value("HIP_VISIBLE_DEVICES").filter(text -> !text.isBlank());
         Optional<String> cuda = environment.value("CUDA_VISIBLE_DEVICES").filter(text -> !text.isBlank());
-        if (hip.isPresent() && cuda.isPresent() && !hip.get().strip().equals(cuda.get().strip())) {
+        if (hip.isPresent()
+                && cuda.isPresent()
+                && !hip.get().strip().equals(cuda.get().strip())) {
             report.warning(
                     CHECK,
                     "HIP_VISIBLE_DEVICES=" + hip.get() + " and CUDA_VISIBLE_DEVICES=" + cuda.get() + " differ ("
@@ -112,8 +114,9 @@ final class VisibleDevices {
                 hidesAll(
                         environment,
                         rocr.isPresent()
-                                ? "ROCR_VISIBLE_DEVICES=" + rocr.get() + " leaves " + before + " devices, numbered from 0, and "
-                                        + name + "=" + second.get() + " names none of them"
+                                ? "ROCR_VISIBLE_DEVICES=" + rocr.get() + " leaves " + before
+                                        + " devices, numbered from 0, and " + name + "=" + second.get()
+                                        + " names none of them"
                                 : name + "=" + second.get() + " names none of " + before + " devices",
                         report);
             } else if (before >= 0 && after < listed) {

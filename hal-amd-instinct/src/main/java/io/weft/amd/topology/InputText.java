@@ -54,19 +54,7 @@ final class InputText {
 
     /** The file's text, without colours, with line feeds alone. */
     static String read(Path file, String accepted) {
-        byte[] bytes = bytes(file, accepted);
-        Charset charset = StandardCharsets.UTF_8;
-        int skip = 0;
-        if (startsWith(bytes, 0xEF, 0xBB, 0xBF)) {
-            skip = 3;
-        } else if (startsWith(bytes, 0xFF, 0xFE)) {
-            charset = StandardCharsets.UTF_16LE;
-            skip = 2;
-        } else if (startsWith(bytes, 0xFE, 0xFF)) {
-            charset = StandardCharsets.UTF_16BE;
-            skip = 2;
-        }
-        String text = new String(bytes, skip, bytes.length - skip, charset);
+        String text = decoded(file, accepted);
         if (text.indexOf('\0') >= 0) {
             throw refused(
                     file,
@@ -80,6 +68,23 @@ final class InputText {
                             + "accepted is " + accepted);
         }
         return text;
+    }
+
+    /** The file's characters, whatever the shell's encoding was; bytes that are none become a replacement sign. */
+    static String decoded(Path file, String accepted) {
+        byte[] bytes = bytes(file, accepted);
+        Charset charset = StandardCharsets.UTF_8;
+        int skip = 0;
+        if (startsWith(bytes, 0xEF, 0xBB, 0xBF)) {
+            skip = 3;
+        } else if (startsWith(bytes, 0xFF, 0xFE)) {
+            charset = StandardCharsets.UTF_16LE;
+            skip = 2;
+        } else if (startsWith(bytes, 0xFE, 0xFF)) {
+            charset = StandardCharsets.UTF_16BE;
+            skip = 2;
+        }
+        return new String(bytes, skip, bytes.length - skip, charset);
     }
 
     private static boolean startsWith(byte[] bytes, int... prefix) {

@@ -6,7 +6,7 @@ import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Finding;
-import java.io.ByteArrayInputStream;
+import java.io.StringReader;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -58,20 +58,16 @@ final class RcclXmlReader {
     }
 
     static SourceGraph read(Path file) {
-        byte[] bytes = InputText.bytes(file, ACCEPTED);
+        String text = InputText.decoded(file, ACCEPTED);
         RcclXmlReader reader = new RcclXmlReader(file);
-        reader.read(bytes);
+        reader.read(text);
         return reader.graph;
     }
 
-    private void read(byte[] bytes) {
-        int start = 0;
+    private void read(String text) {
         // White space before the declaration is common and harmless, yet no XML.
-        while (start < bytes.length
-                && (bytes[start] == ' ' || bytes[start] == '\n' || bytes[start] == '\r' || bytes[start] == '\t')) {
-            start++;
-        }
-        if (start == bytes.length) {
+        String xmlText = text.stripLeading();
+        if (xmlText.isEmpty()) {
             throw InputText.refused(file, "is empty; accepted is " + ACCEPTED);
         }
         XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
@@ -81,22 +77,25 @@ final class RcclXmlReader {
         factory.setXMLResolver((publicId, systemId, base, namespace) -> {
             throw new XMLStreamException("nothing outside the file is read");
         });
+        factory.setXMLReporter((message, kind, detail, place) -> {
+            // What matters is thrown; nothing is to be printed.
+        });
         XMLStreamReader xml = null;
         try {
-            xml = factory.createXMLStreamReader(new ByteArrayInputStream(bytes, start, bytes.length - start));
+            // From characters: the parser prints what it thinks of bytes.
+            xml = factory.createXMLStreamReader(new StringReader(xmlText));
             document(xml);
         } catch (XMLStreamException broken) {
-            throw refused(bytes, xml, broken);
+            throw refused(xmlText, xml, broken);
         } finally {
             close(xml);
         }
         finish();
     }
 
-    private AcceleratorException refused(byte[] bytes, XMLStreamReader xml, XMLStreamException broken) {
-        String text = new String(bytes, 0, Math.min(bytes.length, 4096), java.nio.charset.StandardCharsets.UTF_8);
-        String otherwise = InputText.otherwise(text);
-        if (!text.stripLeading().replace("\uFEFF", "").startsWith("<")) {
+    private AcceleratorException refused(String text, XMLStreamReader xml, XMLStreamException broken) {
+        if (!text.startsWith("<")) {
+            String otherwise = InputText.otherwise(text);
             return InputText.refused(
                     file,
                     "is no XML" + (otherwise.isEmpty() ? "" : "; " + otherwise) + "; it begins '"

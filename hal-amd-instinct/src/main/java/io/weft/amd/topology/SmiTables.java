@@ -78,7 +78,9 @@ final class SmiTables {
         boolean any = false;
         for (MatrixTable table : tables) {
             BiPredicate<PairClaim, String> cell = meaning(table.title);
-            if (cell == null) {
+            // Only amd-smi calls its tables so; the tools' outputs are not to be taken for one another.
+            boolean isAmdSmi = table.title.endsWith(" table");
+            if (cell == null || isAmdSmi != (graph.kind == SourceKind.AMD_SMI)) {
                 continue;
             }
             for (String odd : table.odd) {

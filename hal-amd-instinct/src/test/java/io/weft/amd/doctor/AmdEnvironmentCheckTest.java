@@ -108,10 +108,16 @@ class AmdEnvironmentCheckTest {
     void missingAndForbiddenDevicesAreFound() throws IOException {
         put("dev.txt", "ls: cannot access '/dev/kfd': No such file or directory\n");
         expect(Finding.Severity.PROBLEM, "device-nodes", "folklore");
-        put("dev.txt", "crw-rw-rw- 1 root render 235, 0 Nov 29 12:00 /dev/kfd\ncrw-rw-rw- 1 root render 226, 128 Nov 29 12:00 renderD128\n");
+        put(
+                "dev.txt",
+                "crw-rw-rw- 1 root render 235, 0 Nov 29 12:00 /dev/kfd\ncrw-rw-rw- 1 root render 226, 128 Nov 29 12:00 renderD128\n");
         expect(Finding.Severity.PROBLEM, "device-nodes", "1 render nodes in /dev/dri for 4 GPUs");
         put("dev.txt", Files.readString(Examples.ours("dev.txt")).replaceFirst("crw-rw-rw-", "crw-------"));
-        assertTrue(bad().stream().anyMatch(f -> f.severity() == Finding.Severity.PROBLEM && f.seen().contains("/dev/kfd may not")), () -> bad().toString());
+        assertTrue(
+                bad().stream()
+                        .anyMatch(f -> f.severity() == Finding.Severity.PROBLEM
+                                && f.seen().contains("/dev/kfd may not")),
+                () -> bad().toString());
     }
 
     @Test
@@ -123,7 +129,9 @@ class AmdEnvironmentCheckTest {
     @Test
     void degradedPcieIsFound() throws IOException {
         put("sys/bus/pci/devices/0000:c6:00.0/current_link_width", "8\n");
-        assertTrue(bad().stream().anyMatch(f -> f.seen().contains("0000:c6:00.0 runs with 8 of 16")), () -> bad().toString());
+        assertTrue(
+                bad().stream().anyMatch(f -> f.seen().contains("0000:c6:00.0 runs with 8 of 16")),
+                () -> bad().toString());
     }
 
     @Test
@@ -133,7 +141,11 @@ class AmdEnvironmentCheckTest {
         assertTrue(text.contains("min_bandwidth 0"), text);
         for (int gpu = 2; gpu < 6; gpu++) {
             Path properties = node.resolve("sys/class/kfd/kfd/topology/nodes/" + gpu + "/properties");
-            Files.writeString(properties, Files.readString(properties).replace("90010", "90402").replace("device_id 29704", "device_id 29857"));
+            Files.writeString(
+                    properties,
+                    Files.readString(properties)
+                            .replace("90010", "90402")
+                            .replace("device_id 29704", "device_id 29857"));
         }
         assertTrue(bad().stream().anyMatch(f -> f.check().equals("stale-bandwidth")), () -> bad().toString());
         // On a chip that joins all with all the missing pairs are seen as well.
@@ -237,7 +249,9 @@ class AmdEnvironmentCheckTest {
     @Test
     void anEmptyCaptureSaysWhatItLacksAndNeverThrows(@TempDir Path empty) {
         List<Finding> found = new AmdEnvironmentCheck().check(HostFiles.captured(empty));
-        assertTrue(found.stream().anyMatch(f -> f.check().equals("gpus") && f.severity() == Finding.Severity.PROBLEM), found::toString);
+        assertTrue(
+                found.stream().anyMatch(f -> f.check().equals("gpus") && f.severity() == Finding.Severity.PROBLEM),
+                found::toString);
     }
 
     @Test
