@@ -16,6 +16,7 @@ import io.weft.spi.ProviderDescriptor;
 import io.weft.spi.SpiVersion;
 import io.weft.spi.Target;
 import io.weft.spi.TopologyReader;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -40,7 +41,9 @@ public final class AmdProvider implements AcceleratorProvider {
 
     @Override
     public List<Target> targets() {
-        return AmdMachines.targets();
+        List<Target> targets = new ArrayList<>(AmdMachines.targets());
+        targets.addAll(MachineOfFiles.TARGETS);
+        return targets;
     }
 
     @Override
@@ -57,11 +60,12 @@ public final class AmdProvider implements AcceleratorProvider {
     @Override
     public PlatformDriver open(PlatformUri uri) {
         Machine machine = AmdMachines.find(uri.target())
+                .or(() -> MachineOfFiles.find(uri.target()))
                 .orElseThrow(() -> new AcceleratorException(
                         ErrorCode.NOT_FOUND,
                         "open " + uri,
                         "there is no machine '" + uri.target() + "'; known are "
-                                + AmdMachines.targets().stream()
+                                + targets().stream()
                                         .map(Target::name)
                                         .collect(Collectors.joining(", "))));
         return MachinePlatform.open(uri, machine);
