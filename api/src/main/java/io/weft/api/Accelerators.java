@@ -166,6 +166,28 @@ public final class Accelerators {
     }
 
     /**
+     * A power of every provider that has it and was not turned away, by provider id in the order of discovery. Absent hardware is no hindrance: such powers need none. A provider
+     * that fails when it is asked is left out.
+     *
+     * @param type such as {@link io.weft.spi.TopologyReader}
+     */
+    public <T> Map<String, T> extensions(Class<T> type) {
+        Map<String, T> found = new LinkedHashMap<>();
+        for (ProviderVerdict verdict : verdicts) {
+            AcceleratorProvider provider = usable.get(verdict.id());
+            if (provider != null) {
+                try {
+                    provider.extension(type).ifPresent(extension -> found.putIfAbsent(verdict.id(), extension));
+                } catch (RuntimeException | LinkageError | ServiceConfigurationError broken) {
+                    // One broken plugin never hurts another.
+                    found.remove(verdict.id());
+                }
+            }
+        }
+        return found;
+    }
+
+    /**
      * Opens a platform. The caller closes it.
      *
      * @param uri such as {@code sim:mesh-8}

@@ -3,6 +3,7 @@ package io.weft.spi;
 
 import io.weft.api.PlatformUri;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The entry point of a plugin, found by {@link java.util.ServiceLoader}. The constructor and {@link #descriptor()} have no side effects; {@link #probe()} is
@@ -26,4 +27,12 @@ public interface AcceleratorProvider {
      *     when hardware is absent, BAD_DOCUMENT for a document that cannot be used
      */
     PlatformDriver open(PlatformUri uri);
+
+    /**
+     * A power that needs neither hardware nor an open platform, such as {@link TopologyReader} or {@link EnvironmentCheck}; empty when it does not have it. Cheap and without side
+     * effects.
+     */
+    default <T> Optional<T> extension(Class<T> type) {
+        return Optional.empty();
+    }
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
+import io.weft.api.AcceleratorException;
 import io.weft.api.Device;
 import io.weft.api.Platform;
+import io.weft.api.topology.DescribedMachine;
 import io.weft.api.topology.Link;
 import io.weft.api.topology.LinkKind;
 import io.weft.api.topology.Topology;
 import io.weft.runtime.WeftRuntime;
+import io.weft.runtime.report.MachineDrawing;
 import io.weft.runtime.report.OutputFile;
-import io.weft.runtime.report.TopologyWriter;
+import io.weft.spi.ToolInput;
+import io.weft.spi.TopologyReader;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +31,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "topo",
         mixinStandardHelpOptions = true,
-        description = "Shows the devices of a platform and the paths between them.")
+        description = "Shows the devices of a platform, or of a machine that files describe, and the paths between"
+                + " them. Exit code 1 says that the files contradict themselves or one another.")
 final class TopoCommand implements Callable<Integer> {
     @ParentCommand
     Weft weft;
@@ -35,37 +40,110 @@ final class TopoCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(names = "--on", required = true, paramLabel = "URI", description = "Platform, such as sim:mesh-8.")
+    @Option(names = "--on", paramLabel = "URI", description = "Platform, such as sim:mesh-8.")
     String uri;
 
     @Option(names = "--json", description = "Print JSON.")
     boolean json;
 
-    @Option(names = "--dot", paramLabel = "FILE", description = "Also write a Graphviz graph.")
+    @Option(
+            names = "--dot",
+            arity = "0..1",
+            fallbackValue = "-",
+            paramLabel = "FILE",
+            description = "Also write a Graphviz graph; without a file, print it instead of the tables.")
     Path dot;
 
     @Option(names = "--svg", paramLabel = "FILE", description = "Also write a picture.")
     Path svg;
 
+    /** A plugin's reader with those of its inputs that are options here. */
+    record Reader(String provider, TopologyReader reader, List<ToolInput> inputs) {}
+
+    final List<Reader> readers = new ArrayList<>();
+
     @Override
     public Integer call() {
+        List<Map<String, List<Path>>> given = new ArrayList<>();
+        List<String> chosen = new ArrayList<>();
+        for (Reader reader : readers) {
+            Map<String, List<Path>> files = new LinkedHashMap<>();
+            for (ToolInput input : reader.inputs()) {
+                List<Path> paths = PluginOptions.paths(spec, input.option());
+                if (!paths.isEmpty()) {
+                    files.put(input.option(), paths);
+                    chosen.add(input.option());
+                }
+            }
+            given.add(files);
+        }
+        if (uri != null && !chosen.isEmpty()) {
+            throw AcceleratorException.invalid(
+                    "topo", "--on opens a platform and " + chosen.getFirst() + " reads a file; give one of them");
+        }
+        if (uri != null) {
+            return ofPlatform();
+        }
+        if (chosen.isEmpty()) {
+            List<String> options = new ArrayList<>(List.of("--on"));
+            readers.forEach(reader -> reader.inputs().forEach(input -> options.add(input.option())));
+            throw AcceleratorException.invalid(
+                    "topo",
+                    "say what to show, by " + String.join(", ", options.subList(0, options.size() - 1))
+                            + (options.size() > 1 ? " or " : "") + options.getLast());
+        }
+        DescribedMachine machine = null;
+        for (int i = 0; i < readers.size(); i++) {
+            if (!given.get(i).isEmpty()) {
+                if (machine != null) {
+                    throw AcceleratorException.invalid(
+                            "topo", String.join(", ", chosen) + " describe machines of different vendors; give one's");
+                }
+                machine = readers.get(i).reader().read(given.get(i));
+            }
+        }
+        draw(machine);
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            Json.print(out, DescribedMachinePrinter.json(machine));
+        } else if (!isDotPrinted()) {
+            DescribedMachinePrinter.print(machine, out);
+        }
+        return machine.hasProblem() ? ExitCode.BAD_ANSWER : ExitCode.GOOD;
+    }
+
+    private int ofPlatform() {
         try (WeftRuntime runtime = WeftRuntime.start(weft.settings());
                 Platform platform = runtime.open(uri)) {
             Topology topology = platform.topology();
-            if (dot != null) {
-                OutputFile.write(dot, TopologyWriter.dot(platform));
-            }
-            if (svg != null) {
-                OutputFile.write(svg, TopologyWriter.svg(platform));
+            if (svg != null || dot != null) {
+                draw(MachineDrawing.describe(platform));
             }
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
                 Json.print(out, json(platform));
-            } else {
+            } else if (!isDotPrinted()) {
                 print(platform, topology, out);
             }
         }
         return ExitCode.GOOD;
+    }
+
+    private boolean isDotPrinted() {
+        return dot != null && dot.toString().equals("-");
+    }
+
+    private void draw(DescribedMachine machine) {
+        if (isDotPrinted()) {
+            if (!json) {
+                spec.commandLine().getOut().print(MachineDrawing.dot(machine));
+            }
+        } else if (dot != null) {
+            OutputFile.write(dot, MachineDrawing.dot(machine));
+        }
+        if (svg != null) {
+            OutputFile.write(svg, MachineDrawing.svg(machine));
+        }
     }
 
     private static void print(Platform platform, Topology topology, PrintWriter out) {

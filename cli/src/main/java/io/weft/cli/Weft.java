@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
+import io.weft.api.AcceleratorException;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.runtime.settings.SettingsSources;
 import java.io.PrintWriter;
@@ -31,6 +32,7 @@ import picocli.CommandLine.Spec;
             BackendsCommand.class,
             TopoCommand.class,
             SweepCommand.class,
+            DoctorCommand.class,
             BenchCommand.class,
             ConformCommand.class,
             PoolCommand.class,
@@ -90,7 +92,11 @@ public final class Weft implements Runnable {
     static int execute(PrintWriter out, PrintWriter err, String... arguments) {
         int code;
         try {
-            code = commandLine(out, err).execute(arguments);
+            CommandLine command = commandLine(out, err);
+            PluginOptions.add(command, arguments);
+            code = command.execute(arguments);
+        } catch (AcceleratorException refusal) {
+            code = Failures.report(refusal, err);
         } catch (OutOfMemoryError | StackOverflowError | LinkageError failure) {
             code = Failures.report(failure, err);
         }

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.amd;
 
+import io.weft.amd.doctor.AmdEnvironmentCheck;
+import io.weft.amd.topology.AmdTopologyReader;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import io.weft.api.PlatformUri;
 import io.weft.sim.machine.Machine;
 import io.weft.sim.provider.MachinePlatform;
 import io.weft.spi.AcceleratorProvider;
+import io.weft.spi.EnvironmentCheck;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.Probe;
 import io.weft.spi.ProviderDescriptor;
 import io.weft.spi.SpiVersion;
 import io.weft.spi.Target;
+import io.weft.spi.TopologyReader;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The provider {@code amd}. Its models and readers need no hardware, so it is always there. */
@@ -35,17 +41,31 @@ public final class AmdProvider implements AcceleratorProvider {
 
     @Override
     public List<Target> targets() {
-        return AmdMachines.targets();
+        List<Target> targets = new ArrayList<>(AmdMachines.targets());
+        targets.addAll(MachineOfFiles.TARGETS);
+        return targets;
+    }
+
+    @Override
+    public <T> Optional<T> extension(Class<T> type) {
+        if (type == TopologyReader.class) {
+            return Optional.of(type.cast(new AmdTopologyReader()));
+        }
+        if (type == EnvironmentCheck.class) {
+            return Optional.of(type.cast(new AmdEnvironmentCheck()));
+        }
+        return Optional.empty();
     }
 
     @Override
     public PlatformDriver open(PlatformUri uri) {
         Machine machine = AmdMachines.find(uri.target())
+                .or(() -> MachineOfFiles.find(uri.target()))
                 .orElseThrow(() -> new AcceleratorException(
                         ErrorCode.NOT_FOUND,
                         "open " + uri,
                         "there is no machine '" + uri.target() + "'; known are "
-                                + AmdMachines.targets().stream()
+                                + targets().stream()
                                         .map(Target::name)
                                         .collect(Collectors.joining(", "))));
         return MachinePlatform.open(uri, machine);

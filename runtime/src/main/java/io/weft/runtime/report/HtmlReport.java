@@ -73,8 +73,8 @@ public final class HtmlReport {
         }
         page.append("<h2>Machine: ");
         text(report.platform().machine()).append("</h2>\n<figure>");
-        if (platform.topology().devices() <= TopologyWriter.MOST_IN_A_DRAWING) {
-            page.append(TopologyWriter.svg(platform, false));
+        if (platform.topology().devices() <= MachineDrawing.MOST_IN_A_DRAWING) {
+            page.append(MachineDrawing.svg(MachineDrawing.describe(platform), false));
         } else {
             page.append("<p>").append(platform.topology().devices()).append(" devices, too many to draw</p>");
         }
