@@ -95,7 +95,9 @@ final class BenchOverlapCommand implements Callable<Integer> {
             names = "--select",
             paramLabel = "HOW",
             defaultValue = "auto",
-            description = "What makes the choice: heuristic, model, or auto (default: the model where there is one).")
+            description =
+                    "What makes the choice: heuristic, model, measured (times the best few before and keeps the winner), or"
+                            + " auto (default: the model where there is one).")
     String select;
 
     @Option(

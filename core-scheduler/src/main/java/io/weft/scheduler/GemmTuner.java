@@ -143,17 +143,14 @@ public final class GemmTuner {
             for (Buffer buffer : List.of(bufferA, bufferB, bufferC)) {
                 fill(buffer);
             }
-            GraphBindings bindings = new GraphBindings(graph)
-                    .bind(a, bufferA)
-                    .bind(b, bufferB)
-                    .bind(c, bufferC);
+            GraphBindings bindings =
+                    new GraphBindings(graph).bind(a, bufferA).bind(b, bufferB).bind(c, bufferC);
             List<Supplier<GraphTimer.Sample>> runs = new ArrayList<>();
             boolean graphs = communicator.platform().has(Capability.DEVICE_GRAPHS);
             for (String variant : variants) {
                 tuning.orElseThrow().choose(device.driver(), shape, variant);
                 GraphTimer.Timed ready = timer.prepare(
-                        graph,
-                        graphs ? PerformanceModel.Issue.DEVICE_GRAPH : PerformanceModel.Issue.STREAMS);
+                        graph, graphs ? PerformanceModel.Issue.DEVICE_GRAPH : PerformanceModel.Issue.STREAMS);
                 prepared.add(ready);
                 ready.bind(bindings);
                 runs.add(() -> {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.scheduler;
 
+import io.weft.api.AcceleratorException;
 import io.weft.api.Capability;
 import io.weft.api.Communicator;
+import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.spi.PerformanceModel;
 import java.time.Instant;
@@ -24,8 +26,8 @@ import java.util.function.Supplier;
 /**
  * Times the best few schedules that another selector names on the device itself, in turn, and keeps the fastest in a {@link TuningFile}. Products get their algorithms first, where the platform offers a choice.
  *
- * <p><b>Nothing stale.</b> What the file says holds for the same devices, driver and libraries only. The first time that a process uses an entry it runs the choice and the next best again: when the choice takes longer than it did by more than
- * {@link Options#regression()}, or is beaten by more than {@link Options#hysteresis()}, everything is measured again. Later on {@link #observe} does the same with times from real use.
+ * <p><b>Nothing stale.</b> What the file says holds for the same devices, driver and libraries only. The first time that a process uses an entry it runs the choice and the next best again: when the choice takes longer than it did, or than the other does now, by more than
+ * {@link Options#regression()}, everything is measured again. Later on {@link #observe} does the same with times from real use.
  *
  * <p><b>No flapping.</b> After a new measurement the old choice stays unless another is faster by more than {@link Options#hysteresis()}; its new time is kept, so that a machine which has become slower for every schedule is measured once.
  *
@@ -133,14 +135,17 @@ public final class MeasuredSelector implements Selector {
                 .findFirst()
                 .ifPresent(two::add);
         Map<Schedule, Double> now = time(problem, two, CHECK_ROUNDS);
+        if (!now.containsKey(entry.choice())) {
+            return Optional.of(entry.choice() + " is refused now");
+        }
         double choice = now.get(entry.choice());
         double before = entry.us().get(entry.choice());
         if (choice > before * (1 + options.regression())) {
-            return Optional.of(String.format(
-                    Locale.ROOT, "%s takes %.1f us and took %.1f us", entry.choice(), choice, before));
+            return Optional.of(
+                    String.format(Locale.ROOT, "%s takes %.1f us and took %.1f us", entry.choice(), choice, before));
         }
         for (Map.Entry<Schedule, Double> other : now.entrySet()) {
-            if (other.getValue() < choice * (1 - options.hysteresis() - options.regression() / 2)) {
+            if (other.getValue() < choice * (1 - options.regression())) {
                 return Optional.of(String.format(
                         Locale.ROOT,
                         "%s takes %.1f us now and the choice %.1f us",
@@ -219,7 +224,9 @@ public final class MeasuredSelector implements Selector {
         if (gain < ModelSelector.NOISE) {
             choice = Schedule.serial();
         }
-        if (before.isPresent() && us.get(choice) > us.get(before.get().choice()) * (1 - options.hysteresis())) {
+        if (before.isPresent()
+                && us.containsKey(before.get().choice())
+                && us.get(choice) > us.get(before.get().choice()) * (1 - options.hysteresis())) {
             choice = before.get().choice();
         }
         TuningFile.Entry entry = new TuningFile.Entry(
@@ -263,11 +270,24 @@ public final class MeasuredSelector implements Selector {
         gemms.tune(lowered);
         try (OverlapTimer timer = OverlapTimer.open(communicator, problem, SEED)) {
             List<Supplier<GraphTimer.Sample>> runs = new ArrayList<>();
-            lowered.forEach(each -> runs.add(timer.prepare(each, issue)::run));
+            List<Schedule> possible = new ArrayList<>();
+            for (LoweredSchedule each : lowered) {
+                try {
+                    runs.add(timer.prepare(each, issue)::run);
+                    possible.add(each.schedule());
+                } catch (AcceleratorException refusal) {
+                    // What the platform cannot run is no candidate; without the serial schedule there is nothing to
+                    // say.
+                    if (refusal.code() != ErrorCode.UNSUPPORTED
+                            || each.schedule().equals(Schedule.serial())) {
+                        throw refusal;
+                    }
+                }
+            }
             List<Repetitions> times = Repetitions.inTurn(runs, Repetitions.WARM_UP, rounds, () -> {});
             Map<Schedule, Double> us = new LinkedHashMap<>();
-            for (int i = 0; i < schedules.size(); i++) {
-                us.put(schedules.get(i), Math.max(MICROS_TO_TELL, times.get(i).median()));
+            for (int i = 0; i < possible.size(); i++) {
+                us.put(possible.get(i), Math.max(MICROS_TO_TELL, times.get(i).median()));
             }
             return us;
         }
@@ -300,7 +320,10 @@ public final class MeasuredSelector implements Selector {
                 serial,
                 candidates.size(),
                 next.map(other -> String.format(
-                                Locale.ROOT, ", next is %s with %.1f us", other, entry.us().get(other)))
+                                Locale.ROOT,
+                                ", next is %s with %.1f us",
+                                other,
+                                entry.us().get(other)))
                         .orElse(""),
                 why);
         return new Selection(problem, choice, next, reason, candidates, Optional.empty());

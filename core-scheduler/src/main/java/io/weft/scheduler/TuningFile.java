@@ -110,7 +110,8 @@ public final class TuningFile {
         String last = "";
         int same = 0;
         for (Device device : platform.devices()) {
-            String name = device.properties().name() + " (" + device.properties().architecture() + ")";
+            String name =
+                    device.properties().name() + " (" + device.properties().architecture() + ")";
             if (!name.equals(last)) {
                 text.append(same > 1 ? " x" + same : "").append(", ").append(name);
                 same = 0;
@@ -119,10 +120,10 @@ public final class TuningFile {
             same++;
         }
         text.append(same > 1 ? " x" + same : "");
-        platform.properties().versions().forEach((name, version) -> text.append(", ")
-                .append(name)
-                .append(' ')
-                .append(version));
+        platform.properties()
+                .versions()
+                .forEach((name, version) ->
+                        text.append(", ").append(name).append(' ').append(version));
         return plain(text.toString());
     }
 
@@ -156,7 +157,8 @@ public final class TuningFile {
     }
 
     synchronized Optional<String> gemm(String platform, String shape) {
-        return Optional.ofNullable(lines.get(new Key(GEMM, id(platform), shape))).map(Line::value);
+        return Optional.ofNullable(lines.get(new Key(GEMM, id(platform), shape)))
+                .map(Line::value);
     }
 
     /** Number of problems kept for a platform. */
@@ -171,11 +173,12 @@ public final class TuningFile {
 
     synchronized void put(String platform, OverlapProblem problem, Entry entry) {
         StringBuilder value = new StringBuilder();
-        entry.us().forEach((schedule, us) -> value.append(value.isEmpty() ? "" : ";")
-                .append(schedule.equals(entry.choice()) ? "*" : "")
-                .append(schedule)
-                .append(':')
-                .append(String.format(Locale.ROOT, "%.3f", us)));
+        entry.us()
+                .forEach((schedule, us) -> value.append(value.isEmpty() ? "" : ";")
+                        .append(schedule.equals(entry.choice()) ? "*" : "")
+                        .append(schedule)
+                        .append(':')
+                        .append(String.format(Locale.ROOT, "%.3f", us)));
         put(new Key(PROBLEM, id(platform), problem.toString()), platform, new Line(entry.date(), value.toString()));
     }
 
@@ -239,7 +242,8 @@ public final class TuningFile {
         String[] fields = line.split("\t", -1);
         int checksum = fields.length - 1;
         if (checksum < CHECKED_FROM
-                || !fields[checksum].equals(checksum(line.substring(0, line.length() - fields[checksum].length() - 1)))) {
+                || !fields[checksum].equals(
+                        checksum(line.substring(0, line.length() - fields[checksum].length() - 1)))) {
             return false;
         }
         if (fields[0].equals("platform") && fields.length == PLATFORM_FIELDS + 1) {
@@ -296,8 +300,7 @@ public final class TuningFile {
             Files.createDirectories(folder);
             Path lock = folder.resolve("." + path.getFileName() + ".lock");
             synchronized (IN_PROCESS) {
-                try (FileChannel channel =
-                                FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                         FileLock held = channel.lock()) {
                     if (held.isValid()) {
                         load();

@@ -9,11 +9,12 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.plan.GemmTypes;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.AloneGraphs;
+import io.weft.scheduler.GemmTuner;
 import io.weft.scheduler.GraphTimer;
-import io.weft.scheduler.HeuristicSelector;
 import io.weft.scheduler.LoweredSchedule;
-import io.weft.scheduler.ModelSelector;
+import io.weft.scheduler.Lowering;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.OverlapTimer;
 import io.weft.scheduler.Repetitions;
@@ -29,8 +30,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -42,8 +45,12 @@ public final class OverlapBench {
     /** Rounds in which the choice is issued command by command, for its cost to the host. */
     private static final int EAGER_ROUNDS = 9;
 
-    /** A service without state. */
-    public OverlapBench() {}
+    private final Selectors selectors;
+
+    /** A service that takes its selectors from here. */
+    public OverlapBench(Selectors selectors) {
+        this.selectors = selectors;
+    }
 
     /** A report without results. */
     public static OverlapBenchReport begin(Platform platform, OverlapBenchRequest request) {
@@ -70,6 +77,7 @@ public final class OverlapBench {
      */
     public OverlapBenchReport run(
             Platform platform, OverlapBenchRequest request, Progress progress, Consumer<OverlapBenchReport> written) {
+        Selectors.require(request.select());
         OverlapBenchReport report = begin(platform, request);
         for (OverlapBenchRequest.Case each : request.cases()) {
             int devices = platform.devices().size();
@@ -88,15 +96,19 @@ public final class OverlapBench {
         return report;
     }
 
-    private static OverlapBenchReport.Result result(
+    private OverlapBenchReport.Result result(
             Platform platform, OverlapBenchRequest request, OverlapBenchRequest.Case each, Progress progress) {
         OverlapProblem problem = each.problem();
         List<Device> devices = platform.devices().subList(0, problem.ranks());
-        try (Communicator communicator = Communicator.over(platform, devices);
-                OverlapTimer timer = OverlapTimer.open(communicator, problem, request.seed())) {
-            Selector selector = selector(platform, request.select());
+        try (Communicator communicator = Communicator.over(platform, devices)) {
+            // Measured selection takes memory of its own, and gives it back.
+            Selector selector = selectors.selector(request.select(), communicator);
             Selection selection = selector.select(problem);
-            return timed(platform, request, each, timer, selector.name(), selection, progress);
+            GemmTuner gemms = selectors.gemmTuner(communicator);
+            Chosen chosen = new Chosen(selector.name(), selection, gemms);
+            try (OverlapTimer timer = OverlapTimer.open(communicator, problem, request.seed())) {
+                return timed(platform, request, each, timer, chosen, progress);
+            }
         } catch (AcceleratorException refusal) {
             if (refusal.code() != ErrorCode.OUT_OF_MEMORY) {
                 throw refusal;
@@ -111,6 +123,7 @@ public final class OverlapBench {
                     "",
                     Schedule.serial(),
                     "",
+                    Map.of(),
                     Optional.empty(),
                     Optional.of(refusal.getMessage()));
         } finally {
@@ -118,26 +131,16 @@ public final class OverlapBench {
         }
     }
 
-    private static Selector selector(Platform platform, String how) {
-        boolean model = platform.has(Capability.PERFORMANCE_MODEL);
-        return switch (how) {
-            case "auto" -> model ? new ModelSelector(platform) : new HeuristicSelector(platform);
-            case "model" -> new ModelSelector(platform);
-            case "heuristic" -> new HeuristicSelector(platform);
-            default ->
-                throw AcceleratorException.invalid(
-                        "select", "'" + how + "' is no selector; known are auto, heuristic, model");
-        };
-    }
+    private record Chosen(String selector, Selection selection, GemmTuner gemms) {}
 
     private static OverlapBenchReport.Result timed(
             Platform platform,
             OverlapBenchRequest request,
             OverlapBenchRequest.Case each,
             OverlapTimer timer,
-            String selector,
-            Selection selection,
+            Chosen chosen,
             Progress progress) {
+        Selection selection = chosen.selection();
         OverlapProblem problem = each.problem();
         boolean copyEngines = platform.devices().stream()
                 .allMatch(device -> device.properties().copyEngines() > 0);
@@ -150,6 +153,10 @@ public final class OverlapBench {
                 request.schedules().isEmpty() ? TypicalSchedules.of(problem, copyEngines) : request.schedules());
         schedules.add(selection.choice());
 
+        chosen.gemms()
+                .tune(schedules.stream()
+                        .map(schedule -> Lowering.lower(problem, schedule))
+                        .toList());
         boolean check = request.check() && timer.holdsData();
         Optional<SampledReference> reference =
                 check ? Optional.of(SampledReference.of(problem, request.seed())) : Optional.empty();
@@ -204,6 +211,8 @@ public final class OverlapBench {
                             Optional.empty()));
         }
         int last = times.size();
+        Map<String, String> gemms = new TreeMap<>();
+        chosen.gemms().chosen().forEach((shape, variant) -> gemms.put(shape.toString(), variant));
         return new OverlapBenchReport.Result(
                 problem,
                 each.name(),
@@ -211,9 +220,10 @@ public final class OverlapBench {
                 several ? Optional.of(times.get(last - 2)) : Optional.empty(),
                 several ? Optional.of(times.get(last - 1)) : Optional.empty(),
                 told,
-                selector,
+                chosen.selector(),
                 selection.choice(),
                 selection.reason(),
+                gemms,
                 Optional.of(eager(timer, selection.choice())),
                 Optional.empty());
     }

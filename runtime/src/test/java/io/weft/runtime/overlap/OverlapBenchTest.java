@@ -12,6 +12,9 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.json.JsonReader;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.settings.EffectiveSettings;
+import io.weft.runtime.settings.SettingsSources;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Pattern;
 import io.weft.scheduler.Schedule;
@@ -20,10 +23,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class OverlapBenchTest {
+    private static final Selectors SELECTORS = new Selectors(EffectiveSettings.defaults());
+
     @TempDir
     Path folder;
 
@@ -40,7 +46,7 @@ class OverlapBenchTest {
     void everyProblemIsTimedCheckedAndWrittenAsItComes() {
         try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2")) {
             List<Integer> written = new ArrayList<>();
-            OverlapBenchReport report = new OverlapBench()
+            OverlapBenchReport report = new OverlapBench(SELECTORS)
                     .run(
                             platform,
                             request(List.of(), Pattern.ALL_GATHER_GEMM, Pattern.GEMM_REDUCE_SCATTER),
@@ -71,7 +77,7 @@ class OverlapBenchTest {
     @Test
     void aPlatformThatHoldsNoDataIsTimedAndNotChecked() {
         try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2&mode=timing")) {
-            OverlapBenchReport report = new OverlapBench()
+            OverlapBenchReport report = new OverlapBench(SELECTORS)
                     .run(
                             platform,
                             request(List.of(Schedule.parse("shard-p2p")), Pattern.ALL_GATHER_GEMM),
@@ -80,6 +86,35 @@ class OverlapBenchTest {
             assertTrue(report.isGood());
             assertTrue(report.results().getFirst().schedules().stream()
                     .allMatch(timed -> timed.check().isEmpty()));
+        }
+    }
+
+    @Test
+    void measuredSelectionKeepsWhatItFoundWhereTheSettingSays() {
+        Path file = folder.resolve("deep/tuning");
+        Selectors selectors = new Selectors(EffectiveSettings.load(new SettingsSources(
+                folder.resolve("none"),
+                false,
+                folder.resolve("none"),
+                folder,
+                Map.of(),
+                Map.of("tuning.file", file.toString()))));
+        OverlapBenchRequest measured = new OverlapBenchRequest(
+                request(List.of(), Pattern.ALL_GATHER_GEMM).cases(), List.of(), "measured", 0, 1, false, 11);
+        try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2&mode=timing")) {
+            OverlapBenchReport.Result first = new OverlapBench(selectors)
+                    .run(platform, measured, Progress.NONE, soFar -> {})
+                    .results()
+                    .getFirst();
+            assertEquals("measured", first.selector());
+            assertTrue(first.reason().contains("measured now"), first::reason);
+            assertTrue(Files.isRegularFile(file));
+            OverlapBenchReport.Result again = new OverlapBench(selectors)
+                    .run(platform, measured, Progress.NONE, soFar -> {})
+                    .results()
+                    .getFirst();
+            assertEquals(first.choice(), again.choice());
+            assertTrue(again.reason().contains("kept from"), again::reason);
         }
     }
 
@@ -94,7 +129,7 @@ class OverlapBenchTest {
                 """);
         PeerTimes peer = PeerTimes.read(file);
         OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 64, 32, 48, ElementType.BF16, 2);
-        assertEquals(java.util.Map.of("serial", 10.5, "fast", 9.0), peer.of(problem));
+        assertEquals(Map.of("serial", 10.5, "fast", 9.0), peer.of(problem));
         assertTrue(peer.of(problem.withM(65)).isEmpty());
 
         Files.writeString(file, "{\"results\": [{\"pattern\": \"all-gather\", \"m\": 1}]}");
