@@ -119,6 +119,41 @@ class OverlapBenchTest {
     }
 
     @Test
+    void aModelPredictsItsOwnTimesAndAnotherOneDoesNot() throws IOException {
+        Path file = folder.resolve("results.json");
+        OverlapBenchRequest timing = new OverlapBenchRequest(
+                List.of(new OverlapBenchRequest.Case(
+                        OverlapProblem.of(Pattern.GEMM_REDUCE_SCATTER, 4096, 4096, 8192, ElementType.BF16, 2), "")),
+                List.of(),
+                "auto",
+                0,
+                1,
+                false,
+                11);
+        Accelerators accelerators = Accelerators.discover();
+        try (Platform platform = accelerators.open("sim:switch-8?devices=2&mode=timing");
+                Platform other = accelerators.open("sim:mesh-8?devices=2&mode=timing")) {
+            OverlapBenchReport report = new OverlapBench(SELECTORS).run(platform, timing, Progress.NONE, soFar -> {});
+            Files.writeString(file, report.json(PeerTimes.none()));
+            PredictionReport own = Predictions.compare(file, platform);
+            assertTrue(own.errors().worst() < 1e-6, own::json);
+            assertEquals(0, own.worstRegret(), 1e-9);
+            assertEquals(1, own.hitRate());
+            assertTrue(own.errors().count() > 10);
+            PredictionReport foreign = Predictions.compare(file, other);
+            assertTrue(foreign.errors().median() > 0.01, foreign::json);
+            assertTrue(foreign.markdown().contains("| gemm-reduce-scatter | 4096, 4096, 8192 |"), foreign::markdown);
+            assertEquals("model", foreign.figures());
+
+            Files.writeString(file, "{\"kind\": \"something else\"}");
+            AcceleratorException refusal =
+                    assertThrows(AcceleratorException.class, () -> Predictions.compare(file, platform));
+            assertEquals(ErrorCode.BAD_DOCUMENT, refusal.code());
+            assertTrue(refusal.getMessage().contains("weft bench overlap --json"), refusal::getMessage);
+        }
+    }
+
+    @Test
     void aPeersTimesAreFoundByShapeAndItsFaultsAreNamed() throws IOException {
         Path file = folder.resolve("peer.json");
         Files.writeString(file, """
