@@ -114,6 +114,11 @@ final class BenchOverlapCommand implements Callable<Integer> {
             description = "Rounds before anything counts; ${DEFAULT-VALUE} when left out.")
     int warmUp;
 
+    @Option(
+            names = "--in-place",
+            description = "Gather A where its shards lie, as an in-place collective does; all-gather-gemm only.")
+    boolean inPlace;
+
     @Option(names = "--no-check", description = "Do not check what the schedules compute.")
     boolean noCheck;
 
@@ -202,8 +207,9 @@ final class BenchOverlapCommand implements Callable<Integer> {
         for (ShapesFile.Shape shape : wanted) {
             for (Pattern pattern : all) {
                 if (shape.pattern().isEmpty() || shape.pattern().get() == pattern) {
-                    cases.add(new OverlapBenchRequest.Case(
-                            OverlapProblem.of(pattern, shape.m(), shape.n(), shape.k(), type, size), shape.name()));
+                    OverlapProblem problem = OverlapProblem.of(pattern, shape.m(), shape.n(), shape.k(), type, size);
+                    boolean here = inPlace && pattern == Pattern.ALL_GATHER_GEMM;
+                    cases.add(new OverlapBenchRequest.Case(problem.withInPlace(here), shape.name()));
                 }
             }
         }

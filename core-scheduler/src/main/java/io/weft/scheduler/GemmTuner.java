@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.scheduler;
 
-import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
 import io.weft.api.Capability;
 import io.weft.api.Communicator;
 import io.weft.api.Device;
 import io.weft.api.ElementType;
-import io.weft.api.ErrorCode;
+import io.weft.api.Memory;
 import io.weft.api.Platform;
 import io.weft.api.Priority;
 import io.weft.api.graph.Command;
@@ -16,48 +15,52 @@ import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.GraphBindings;
 import io.weft.api.graph.Slot;
 import io.weft.api.numeric.RandomData;
-import io.weft.spi.GemmTuning;
+import io.weft.spi.GemmTuningDriver;
 import io.weft.spi.PerformanceModel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Supplier;
 
 /**
- * Chooses the algorithm of every product in a schedule by timing those that the library offers, on platforms that offer several ({@link GemmTuning}). Keeps the choice in a tuning file, so that a shape is measured once. Does nothing on other
- * platforms. Not for several threads at once.
+ * Chooses the kernel of every product in a schedule by timing those that the library offers, on platforms that offer several ({@link GemmTuningDriver}). Keeps the choice in a tuning file, so that a product is measured once. Does nothing on
+ * other platforms. Not for several threads at once.
  */
 public final class GemmTuner {
-    private static final int MOST_VARIANTS = 8;
+    private static final int MOST_KERNELS = 8;
+    /** Rounds over all kernels, so that clocks that drift touch all of them alike. */
+    private static final int PASSES = 2;
+    /** Runs after a change that do not count: a graph is made anew in the first of them. */
     private static final int WARM_UP = 2;
-    private static final int ROUNDS = 7;
 
-    /** An algorithm must beat the library's own preference by this much; less is noise, and the preference has reasons that one product alone does not show. */
+    private static final int RUNS = 4;
+
+    /** A kernel must beat the library's favourite by this much; less is noise, and a favourite has reasons that one product alone does not show. */
     private static final double GAIN = 0.01;
 
     private static final long SEED = 1;
     private static final long STAGING_BYTES = 64L << 20;
 
     private final Communicator communicator;
-    private final Optional<GemmTuning> tuning;
+    private final Optional<GemmTuningDriver> tuning;
     private final TuningFile file;
     private final String platform;
-    private final Map<GemmTuning.Shape, String> chosen = new LinkedHashMap<>();
+    private final Map<String, String> chosen = new LinkedHashMap<>();
 
-    /** A tuner for the devices of a communicator, all of which get the choice that is made on the first. */
+    /** A tuner for the devices of a communicator, all of which get the choice that is made on the first that needs it. */
     public GemmTuner(Communicator communicator, TuningFile file) {
         this.communicator = communicator;
         this.file = file;
         Platform on = communicator.platform();
-        tuning = on.extension(GemmTuning.class);
+        tuning = on.extension(GemmTuningDriver.class);
         platform = TuningFile.platform(on);
     }
 
@@ -66,133 +69,126 @@ public final class GemmTuner {
         return tuning.isPresent();
     }
 
-    /** What was chosen so far, by shape. */
-    public Map<GemmTuning.Shape, String> chosen() {
+    /** What was chosen so far, by product. */
+    public Map<String, String> chosen() {
         return Map.copyOf(chosen);
     }
 
-    /** Makes sure that every product of these schedules has its algorithm. Call it before their graphs are prepared. */
+    /** Makes sure that every product of these schedules has its kernel. Call it before their graphs are prepared. */
     public void tune(List<LoweredSchedule> schedules) {
         if (tuning.isEmpty()) {
             return;
         }
-        Map<GemmTuning.Shape, Command.Gemm> shapes = new LinkedHashMap<>();
         for (LoweredSchedule schedule : schedules) {
             CommandGraph graph = schedule.graph();
             for (int node = 0; node < graph.size(); node++) {
-                if (graph.command(node) instanceof Command.Gemm gemm && gemm.batch() == 1) {
-                    shapes.putIfAbsent(GemmTuning.Shape.of(gemm), gemm);
+                if (graph.command(node) instanceof Command.Gemm gemm) {
+                    tune(communicator.device(graph.device(node)), gemm);
                 }
             }
         }
-        for (Map.Entry<GemmTuning.Shape, Command.Gemm> entry : shapes.entrySet()) {
-            if (!chosen.containsKey(entry.getKey())) {
-                chosen.put(entry.getKey(), choose(entry.getKey()));
-            }
-        }
     }
 
-    private String choose(GemmTuning.Shape shape) {
-        Optional<String> kept = file.gemm(platform, shape.toString());
-        if (kept.isPresent()) {
-            try {
-                use(shape, kept.get());
-                return kept.get();
-            } catch (AcceleratorException gone) {
-                if (gone.code() != ErrorCode.INVALID_ARGUMENT) {
-                    throw gone;
+    private void tune(Device device, Command.Gemm gemm) {
+        String key = key(gemm);
+        String id = chosen.get(key);
+        if (id == null) {
+            id = file.gemm(platform, key).orElse("");
+            // A kernel that the library no longer has was written by another version: measured anew.
+            if (id.isEmpty() || !tuning.orElseThrow().choose(device.driver(), gemm, id)) {
+                id = measure(device, gemm);
+                if (id.isEmpty()) {
+                    return;
                 }
-                // The library no longer has it: measured anew.
+                file.putGemm(
+                        platform,
+                        key,
+                        id,
+                        Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
             }
+            chosen.put(key, id);
         }
-        String best = measure(shape);
-        use(shape, best);
-        file.putGemm(
-                platform,
-                shape.toString(),
-                best,
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-        return best;
+        if (!tuning.orElseThrow().chosen(device.driver(), gemm).equals(Optional.of(id))) {
+            tuning.orElseThrow().choose(device.driver(), gemm, id);
+        }
     }
 
-    private void use(GemmTuning.Shape shape, String variant) {
-        Set<Device> devices = new LinkedHashSet<>();
-        for (int rank = 0; rank < communicator.size(); rank++) {
-            devices.add(communicator.device(rank));
-        }
-        devices.forEach(device -> tuning.orElseThrow().choose(device.driver(), shape, variant));
+    /** A product's sizes, types and pitches; stable, for files. */
+    private static String key(Command.Gemm g) {
+        return g.m() + "x" + g.n() + "x" + g.k() + " " + g.a().type()
+                + (g.c().type() == g.a().type() ? "" : ">" + g.c().type())
+                + (g.transposeA() ? " AT" : "") + (g.transposeB() ? " BT" : "")
+                + (g.beta() == 0 ? "" : " +C") + (g.batch() == 1 ? "" : " batch " + g.batch())
+                + pitch(" a", g.a()) + pitch(" b", g.b()) + pitch(" c", g.c());
     }
 
-    private String measure(GemmTuning.Shape shape) {
-        Device device = communicator.device(0);
-        List<String> variants = tuning.orElseThrow().variants(device.driver(), shape, MOST_VARIANTS);
-        if (variants.size() == 1) {
-            return variants.getFirst();
+    private static String pitch(String name, BufferView view) {
+        return view.isContiguous() ? "" : name + view.pitch();
+    }
+
+    /** The fastest kernel's id; empty when there is no choice. */
+    private String measure(Device device, Command.Gemm gemm) {
+        GemmTuningDriver driver = tuning.orElseThrow();
+        List<String> ids = driver.kernels(device.driver(), gemm).stream()
+                .limit(MOST_KERNELS)
+                .map(GemmTuningDriver.Kernel::id)
+                .toList();
+        if (ids.size() < 2) {
+            return ids.isEmpty() ? "" : ids.getFirst();
         }
-        CommandGraph.Builder builder = CommandGraph.builder(1);
-        Slot a = builder.slot(0, "A", shape.m() * shape.k() * shape.operands().bytes(), Slot.Role.INPUT);
-        Slot b = builder.slot(0, "B", shape.k() * shape.n() * shape.operands().bytes(), Slot.Role.INPUT);
-        Slot c = builder.slot(0, "C", shape.m() * shape.n() * shape.result().bytes(), Slot.Role.OUTPUT);
-        builder.add(0, 0, Priority.NORMAL, command(shape, a, b, c), "gemm");
+        int rank = 0;
+        while (communicator.device(rank) != device) {
+            rank++;
+        }
+        CommandGraph.Builder builder = CommandGraph.builder(rank + 1);
+        Map<Memory, Slot> slots = new LinkedHashMap<>();
+        int on = rank;
+        Command.Gemm own = gemm.rebind(memory ->
+                slots.computeIfAbsent(memory, old -> builder.slot(on, "operand", old.bytes(), Slot.Role.OUTPUT)));
+        builder.add(rank, 0, Priority.NORMAL, own, "gemm");
         CommandGraph graph = builder.build();
-        List<GraphTimer.Timed> prepared = new ArrayList<>();
-        try (Buffer bufferA = device.allocate(a.bytes());
-                Buffer bufferB = device.allocate(b.bytes());
-                Buffer bufferC = device.allocate(c.bytes());
-                GraphTimer timer = GraphTimer.over(communicator)) {
-            for (Buffer buffer : List.of(bufferA, bufferB, bufferC)) {
-                fill(buffer);
+        Deque<Buffer> buffers = new ArrayDeque<>();
+        try (GraphTimer timer = GraphTimer.over(communicator);
+                GraphTimer.Timed timed = timer.prepare(
+                        graph,
+                        communicator.platform().has(Capability.DEVICE_GRAPHS)
+                                ? PerformanceModel.Issue.DEVICE_GRAPH
+                                : PerformanceModel.Issue.STREAMS)) {
+            GraphBindings bindings = new GraphBindings(graph);
+            for (Slot slot : slots.values()) {
+                buffers.push(device.allocate(Math.max(1, slot.bytes())));
+                fill(buffers.peek());
+                bindings.bind(slot, buffers.peek());
             }
-            GraphBindings bindings =
-                    new GraphBindings(graph).bind(a, bufferA).bind(b, bufferB).bind(c, bufferC);
-            List<Supplier<GraphTimer.Sample>> runs = new ArrayList<>();
-            boolean graphs = communicator.platform().has(Capability.DEVICE_GRAPHS);
-            for (String variant : variants) {
-                tuning.orElseThrow().choose(device.driver(), shape, variant);
-                GraphTimer.Timed ready = timer.prepare(
-                        graph, graphs ? PerformanceModel.Issue.DEVICE_GRAPH : PerformanceModel.Issue.STREAMS);
-                prepared.add(ready);
-                ready.bind(bindings);
-                runs.add(() -> {
-                    // A graph keeps what was chosen when it was made; commands on streams follow the present choice.
-                    if (!graphs) {
-                        tuning.orElseThrow().choose(device.driver(), shape, variant);
+            timed.bind(bindings);
+            List<List<Double>> nanos = new ArrayList<>();
+            ids.forEach(id -> nanos.add(new ArrayList<>()));
+            for (int pass = 0; pass < PASSES; pass++) {
+                for (int i = 0; i < ids.size(); i++) {
+                    driver.choose(device.driver(), gemm, ids.get(i));
+                    for (int run = -WARM_UP; run < RUNS; run++) {
+                        double time = timed.run().nanos();
+                        if (run >= 0) {
+                            nanos.get(i).add(time);
+                        }
                     }
-                    return ready.run();
-                });
+                }
             }
-            List<Repetitions> times = Repetitions.inTurn(runs, WARM_UP, ROUNDS, () -> {});
+            double[] medians = nanos.stream().mapToDouble(GemmTuner::median).toArray();
             int best = 0;
-            for (int i = 1; i < variants.size(); i++) {
-                best = times.get(i).median() < times.get(best).median() ? i : best;
+            for (int i = 1; i < medians.length; i++) {
+                best = medians[i] < medians[best] ? i : best;
             }
-            boolean worthIt = times.get(best).median() < times.getFirst().median() * (1 - GAIN);
-            return variants.get(worthIt ? best : 0);
+            return ids.get(medians[best] < medians[0] * (1 - GAIN) ? best : 0);
         } finally {
-            prepared.forEach(GraphTimer.Timed::close);
+            buffers.forEach(Buffer::close);
         }
     }
 
-    private static Command.Gemm command(GemmTuning.Shape shape, Slot a, Slot b, Slot c) {
-        ElementType type = shape.operands();
-        BufferView left = shape.transposeA()
-                ? BufferView.matrix(a, 0, shape.k(), shape.m(), type)
-                : BufferView.matrix(a, 0, shape.m(), shape.k(), type);
-        BufferView right = shape.transposeB()
-                ? BufferView.matrix(b, 0, shape.n(), shape.k(), type)
-                : BufferView.matrix(b, 0, shape.k(), shape.n(), type);
-        return new Command.Gemm(
-                BufferView.matrix(c, 0, shape.m(), shape.n(), shape.result()),
-                left,
-                right,
-                shape.transposeA(),
-                shape.transposeB(),
-                1,
-                shape.accumulates() ? 1 : 0,
-                1,
-                0,
-                0,
-                0);
+    private static double median(List<Double> values) {
+        double[] sorted = values.stream().mapToDouble(Double::doubleValue).toArray();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
     }
 
     /** Random numbers, as products of zeros take less power and so less time. */

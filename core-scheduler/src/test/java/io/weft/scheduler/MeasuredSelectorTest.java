@@ -46,7 +46,7 @@ class MeasuredSelectorTest {
         return file;
     }
 
-    private <T> void on(
+    private static void on(
             Path machine, TuningFile file, MeasuredSelector.Options options, Consumer<MeasuredSelector> use) {
         try (Platform platform = accelerators.open("sim:file=" + machine + "?mode=timing&devices=2");
                 Communicator communicator = Communicator.over(platform, platform.devices())) {

@@ -54,6 +54,10 @@ public final class Calibration {
     private static final int CALLS = 32;
 
     private static final int HOST_ROUNDS = 11;
+
+    /** Large products right before each measured one: about ten milliseconds, after which clocks stand where power limits hold them under load, as they do in use. */
+    private static final int HEATING_RUNS = 4;
+
     private static final long TINY = 256;
 
     /** A service without state. */
@@ -154,6 +158,22 @@ public final class Calibration {
         } finally {
             blocks.forEach(Buffer::close);
         }
+    }
+
+    /** The largest product. */
+    private static int heater(List<MicroBenchmarks.Benchmark> benchmarks) {
+        int largest = 0;
+        double most = 0;
+        for (int i = 0; i < benchmarks.size(); i++) {
+            CommandGraph graph = benchmarks.get(i).graph();
+            if (benchmarks.get(i).probe() == ModelFitter.Probe.GEMM
+                    && graph.command(0) instanceof Command.Gemm gemm
+                    && gemm.flops() > most) {
+                most = gemm.flops();
+                largest = i;
+            }
+        }
+        return largest;
     }
 
     /** One block for each device, as large as the benchmark that needs most. */

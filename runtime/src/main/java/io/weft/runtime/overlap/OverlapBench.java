@@ -33,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -211,8 +210,6 @@ public final class OverlapBench {
                             Optional.empty()));
         }
         int last = times.size();
-        Map<String, String> gemms = new TreeMap<>();
-        chosen.gemms().chosen().forEach((shape, variant) -> gemms.put(shape.toString(), variant));
         return new OverlapBenchReport.Result(
                 problem,
                 each.name(),
@@ -223,7 +220,7 @@ public final class OverlapBench {
                 chosen.selector(),
                 selection.choice(),
                 selection.reason(),
-                gemms,
+                chosen.gemms().chosen(),
                 Optional.of(eager(timer, selection.choice())),
                 Optional.empty());
     }

@@ -228,6 +228,7 @@ public record OverlapBenchReport(
             json.member("k", problem.k());
             json.member("elementType", problem.elementType().label());
             json.member("ranks", problem.ranks());
+            json.member("inPlace", problem.inPlace());
             if (!result.name().isEmpty()) {
                 json.member("name", result.name());
             }

@@ -61,12 +61,13 @@ public final class Predictions {
         OverlapProblem problem;
         try {
             problem = OverlapProblem.of(
-                    Pattern.parse(result.text("pattern")),
-                    result.whole("m"),
-                    result.whole("n"),
-                    result.whole("k"),
-                    ElementType.parse(result.text("elementType")),
-                    Math.toIntExact(result.whole("ranks")));
+                            Pattern.parse(result.text("pattern")),
+                            result.whole("m"),
+                            result.whole("n"),
+                            result.whole("k"),
+                            ElementType.parse(result.text("elementType")),
+                            Math.toIntExact(result.whole("ranks")))
+                    .withInPlace(!result.isNull("inPlace") && result.flag("inPlace"));
         } catch (ArithmeticException | AcceleratorException wrong) {
             throw new AcceleratorException(
                     ErrorCode.BAD_DOCUMENT,
