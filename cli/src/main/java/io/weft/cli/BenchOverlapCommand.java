@@ -97,7 +97,7 @@ final class BenchOverlapCommand implements Callable<Integer> {
             defaultValue = "auto",
             description =
                     "What makes the choice: heuristic, model, measured (times the best few before and keeps the winner), or"
-                            + " auto (default: the model where there is one).")
+                            + " auto (default: the model where there is one, measured on hardware without).")
     String select;
 
     @Option(

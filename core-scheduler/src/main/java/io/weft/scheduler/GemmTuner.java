@@ -76,11 +76,15 @@ public final class GemmTuner {
 
     /** Makes sure that every product of these schedules has its kernel. Call it before their graphs are prepared. */
     public void tune(List<LoweredSchedule> schedules) {
+        tuneGraphs(schedules.stream().map(LoweredSchedule::graph).toList());
+    }
+
+    /** The same for any graphs whose device i is rank i. */
+    public void tuneGraphs(List<CommandGraph> graphs) {
         if (tuning.isEmpty()) {
             return;
         }
-        for (LoweredSchedule schedule : schedules) {
-            CommandGraph graph = schedule.graph();
+        for (CommandGraph graph : graphs) {
             for (int node = 0; node < graph.size(); node++) {
                 if (graph.command(node) instanceof Command.Gemm gemm) {
                     tune(communicator.device(graph.device(node)), gemm);

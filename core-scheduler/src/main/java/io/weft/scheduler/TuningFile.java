@@ -73,13 +73,16 @@ public final class TuningFile {
     private static final Object IN_PROCESS = new Object();
 
     private final Path path;
+    private final boolean required;
     private final Consumer<String> warnings;
     private final Map<String, String> platforms = new TreeMap<>();
     private final Map<Key, Line> lines = new TreeMap<>();
     private boolean warned;
+    private boolean unwritable;
 
-    private TuningFile(Path path, Consumer<String> warnings) {
+    private TuningFile(Path path, boolean required, Consumer<String> warnings) {
         this.path = path;
+        this.required = required;
         this.warnings = warnings;
     }
 
@@ -90,14 +93,19 @@ public final class TuningFile {
      * @throws AcceleratorException BAD_DOCUMENT when it is no tuning file, or cannot be read
      */
     public static TuningFile open(Path path, Consumer<String> warnings) {
-        TuningFile file = new TuningFile(path, warnings);
+        return open(path, true, warnings);
+    }
+
+    /** The same; one that is not required and cannot be written is told of once, and what was found lasts as long as the process. */
+    public static TuningFile open(Path path, boolean required, Consumer<String> warnings) {
+        TuningFile file = new TuningFile(path, required, warnings);
         file.load();
         return file;
     }
 
     /** Nothing kept: for one process only. */
     public static TuningFile inMemory() {
-        return new TuningFile(null, warning -> {});
+        return new TuningFile(null, false, warning -> {});
     }
 
     /** The platform as the file knows it: what must be the same for times to hold. */
@@ -189,7 +197,7 @@ public final class TuningFile {
     private void put(Key key, String platform, Line line) {
         lines.put(key, line);
         platforms.put(key.platform(), platform);
-        if (path != null) {
+        if (path != null && !unwritable) {
             save(key);
         }
     }
@@ -287,7 +295,13 @@ public final class TuningFile {
         } catch (AccessDeniedException denied) {
             throw refusal("cannot be read: permission denied", denied);
         } catch (IOException failure) {
-            throw refusal("cannot be read: " + failure.getMessage(), failure);
+            if (required) {
+                throw refusal("cannot be read: " + failure.getMessage(), failure);
+            }
+            unwritable = true;
+            warnings.accept(
+                    path + " cannot be read: " + failure.getMessage() + "; what is measured is forgotten at the end");
+            return "";
         }
     }
 
@@ -311,10 +325,13 @@ public final class TuningFile {
                 }
             }
         } catch (IOException failure) {
-            throw refusal(
-                    "cannot be written: "
-                            + (failure instanceof AccessDeniedException ? "permission denied" : failure.getMessage()),
-                    failure);
+            String why = "cannot be written: "
+                    + (failure instanceof AccessDeniedException ? "permission denied" : failure.getMessage());
+            if (required) {
+                throw refusal(why, failure);
+            }
+            unwritable = true;
+            warnings.accept(path + " " + why + "; what is measured is forgotten at the end");
         }
     }
 

@@ -131,6 +131,18 @@ class TuningFileTest {
     }
 
     @Test
+    void aFileThatIsNotRequiredAndCannotBeWrittenIsToldOfOnce() throws IOException {
+        Files.writeString(folder.resolve("file"), "in the way");
+        Path nowhere = folder.resolve("file/tuning");
+        TuningFile optional = TuningFile.open(nowhere, false, warnings::add);
+        optional.put(HERE, PROBLEM, entry());
+        optional.put(HERE, PROBLEM.withM(64), entry());
+        assertEquals(1, warnings.size());
+        assertTrue(optional.problem(HERE, PROBLEM).isPresent());
+        assertThrows(AcceleratorException.class, () -> TuningFile.open(nowhere, warnings::add));
+    }
+
+    @Test
     void anEntryOfAnUnknownScheduleIsMeasuredAnew() throws IOException {
         TuningFile file = open();
         file.put(HERE, PROBLEM, entry());

@@ -85,7 +85,7 @@ final class Wiring extends AbstractModule {
 
     @Provides
     @Singleton
-    Calibration calibration() {
-        return new Calibration();
+    Calibration calibration(Selectors selectors) {
+        return new Calibration(selectors);
     }
 }

@@ -14,6 +14,7 @@ import io.weft.scheduler.Selector;
 import io.weft.scheduler.TuningFile;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /** Makes selectors by name: {@code heuristic}, {@code model}, {@code measured}, or {@code auto} for the model where a platform has one and rules where it has none. Safe for any thread. */
 public final class Selectors {
@@ -69,10 +70,10 @@ public final class Selectors {
     /** The tuning file of this process. */
     public synchronized TuningFile file() {
         if (file == null) {
-            Path path = settings.value(Catalogue.TUNING_FILE)
-                    .orElseGet(() -> cacheFile(System.getenv(), Path.of(System.getProperty("user.home"))));
+            Optional<Path> named = settings.value(Catalogue.TUNING_FILE);
+            Path path = named.orElseGet(() -> cacheFile(System.getenv(), Path.of(System.getProperty("user.home"))));
             System.Logger log = System.getLogger("io.weft.tuning");
-            file = TuningFile.open(path, warning -> log.log(System.Logger.Level.WARNING, warning));
+            file = TuningFile.open(path, named.isPresent(), warning -> log.log(System.Logger.Level.WARNING, warning));
         }
         return file;
     }
