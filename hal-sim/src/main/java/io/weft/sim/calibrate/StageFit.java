@@ -57,10 +57,21 @@ final class StageFit {
     private double[] residuals(Machine machine) {
         double[] residuals = predict(machine, measurements);
         for (int i = 0; i < residuals.length; i++) {
-            residuals[i] = Math.log(
-                    Math.max(residuals[i], 1) / Math.max(measurements.get(i).nanos(), 1));
+            double measured = Math.max(measurements.get(i).nanos(), 1);
+            residuals[i] = weight(measured) * soft(Math.log(Math.max(residuals[i], 1) / measured));
         }
         return residuals;
+    }
+
+    /** Short times are mostly launch and noise. */
+    private static double weight(double nanos) {
+        return Math.sqrt(Math.min(1, LEAST_WEIGHT + nanos / FULL_WEIGHT_NANOS));
+    }
+
+    /** Grows like its argument while that is small and like its root beyond, so that one time which no model explains does not bend all others (a pseudo-Huber loss, once squared). */
+    private static double soft(double error) {
+        double scaled = error / SOFT;
+        return Math.copySign(SOFT * Math.sqrt(2 * (Math.sqrt(1 + scaled * scaled) - 1)), error);
     }
 
     private static double sum(double[] residuals) {
