@@ -45,6 +45,8 @@ module io.weft.runtime {
     exports io.weft.runtime.report;
     // Plans over a whole space.
     exports io.weft.runtime.sweep;
+    // Selectors by name, and where they keep what they found.
+    exports io.weft.runtime.tuning;
     // Values and their origins.
     exports io.weft.runtime.settings;
 

@@ -11,7 +11,12 @@ import picocli.CommandLine.Spec;
         name = "bench",
         mixinStandardHelpOptions = true,
         description = "Times one thing on a platform, and says whether the figures are model or measured.",
-        subcommands = {BenchCollectivesCommand.class, BenchIssueCommand.class, BenchOverlapCommand.class},
+        subcommands = {
+            BenchCollectivesCommand.class,
+            BenchIssueCommand.class,
+            BenchOverlapCommand.class,
+            BenchPredictCommand.class
+        },
         synopsisSubcommandLabel = "COMMAND")
 final class BenchCommand implements Runnable {
     @ParentCommand

@@ -95,7 +95,9 @@ final class BenchOverlapCommand implements Callable<Integer> {
             names = "--select",
             paramLabel = "HOW",
             defaultValue = "auto",
-            description = "What makes the choice: heuristic, model, or auto (default: the model where there is one).")
+            description =
+                    "What makes the choice: heuristic, model, measured (times the best few before and keeps the winner), or"
+                            + " auto (default: the model where there is one, measured on hardware without).")
     String select;
 
     @Option(
@@ -111,6 +113,11 @@ final class BenchOverlapCommand implements Callable<Integer> {
             defaultValue = "3",
             description = "Rounds before anything counts; ${DEFAULT-VALUE} when left out.")
     int warmUp;
+
+    @Option(
+            names = "--in-place",
+            description = "Gather A where its shards lie, as an in-place collective does; all-gather-gemm only.")
+    boolean inPlace;
 
     @Option(names = "--no-check", description = "Do not check what the schedules compute.")
     boolean noCheck;
@@ -200,8 +207,9 @@ final class BenchOverlapCommand implements Callable<Integer> {
         for (ShapesFile.Shape shape : wanted) {
             for (Pattern pattern : all) {
                 if (shape.pattern().isEmpty() || shape.pattern().get() == pattern) {
-                    cases.add(new OverlapBenchRequest.Case(
-                            OverlapProblem.of(pattern, shape.m(), shape.n(), shape.k(), type, size), shape.name()));
+                    OverlapProblem problem = OverlapProblem.of(pattern, shape.m(), shape.n(), shape.k(), type, size);
+                    boolean here = inPlace && pattern == Pattern.ALL_GATHER_GEMM;
+                    cases.add(new OverlapBenchRequest.Case(problem.withInPlace(here), shape.name()));
                 }
             }
         }

@@ -78,6 +78,15 @@ final class RunCommand implements Callable<Integer> {
     Integer chunks;
 
     @Option(
+            names = "--select",
+            paramLabel = "HOW",
+            defaultValue = "auto",
+            description =
+                    "What chooses when the schedule is auto: heuristic, model, measured (times the best few here and keeps"
+                            + " the winner), or auto (default: the model where there is one).")
+    String select;
+
+    @Option(
             names = "--skew",
             paramLabel = "S",
             defaultValue = "0",
@@ -110,7 +119,8 @@ final class RunCommand implements Callable<Integer> {
                     schedule,
                     chunks == null ? OptionalInt.empty() : OptionalInt.of(chunks),
                     verify,
-                    seed == null ? settings.value(Catalogue.RUN_SEED) : seed);
+                    seed == null ? settings.value(Catalogue.RUN_SEED) : seed,
+                    select);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
             ByteArrayOutputStream recorded = new ByteArrayOutputStream();
             Optional<PoolRecording> recording = options.recording(recorded);

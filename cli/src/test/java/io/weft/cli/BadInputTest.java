@@ -51,6 +51,28 @@ class BadInputTest {
     @CsvSource(
             delimiter = '|',
             value = {
+                "bench overlap --on sim:switch-8 --shape 1,2|M,N,K",
+                "bench overlap --on sim:switch-8 --shapes no/such/shapes.txt|does not exist",
+                "bench overlap --on sim:switch-8 --shape 64,64,64 --pattern gather|all-gather-gemm",
+                "bench overlap --on sim:switch-8 --shape 64,64,64 --schedule fast|cover-merge",
+                "bench overlap --on sim:switch-8 --shape 64,64,64 --select best|measured",
+                "bench overlap --on sim:switch-8 --shape 64,64,64 --repetitions 0|1 or more",
+                "bench overlap --on sim:switch-8 --shape 64,64,64 --ranks 9|9 ranks",
+                "bench overlap --on sim:switch-8 --shape 64,64,64 --peer no/such/peer.json|does not exist",
+                "bench predict --on sim:switch-8 --results no/such/results.json|does not exist",
+                "calibrate --on sim:switch-8|mode=timing",
+                "calibrate --on sim:switch-8?mode=timing --start no/such/machine.yaml|does not exist",
+                "calibrate --on sim:switch-8?mode=timing --repetitions 0|1 or more",
+                "run --on sim:switch-8 --pattern all-gather-gemm --m 8 --n 8 --k 8 --ranks 2 --select best|measured",
+            })
+    void whatCannotBeTimedOrFittedIsNamedWithWhatCan(String line, String word) {
+        unusable(line, word);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
                 "--tokens 0|tokens",
                 "--tokens -5|-5",
                 "--tokens many|many",

@@ -4,6 +4,7 @@ package io.weft.scheduler;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -18,16 +19,24 @@ final class CandidateSpace {
     private static final double COVER_STEPS = 16;
 
     private final OverlapProblem problem;
+    /** Rows and columns of the tile that GEMM libraries take for large products; pieces that fill whole waves of it waste no compute unit. */
+    private static final long TILE_ROWS = 128;
+
+    private static final long TILE_COLUMNS = 256;
+
     private final boolean copyEngines;
+    private final int units;
     private final double cover;
 
     /**
      * @param copyEngines whether devices have engines that copy beside compute
+     * @param units compute units of a device, 0 when unknown
      * @param cover share of the own rows whose GEMM takes as long as the communication; not finite or not positive when unknown
      */
-    CandidateSpace(OverlapProblem problem, boolean copyEngines, double cover) {
+    CandidateSpace(OverlapProblem problem, boolean copyEngines, int units, double cover) {
         this.problem = problem;
         this.copyEngines = copyEngines;
+        this.units = units;
         this.cover = cover;
     }
 
@@ -124,6 +133,20 @@ final class CandidateSpace {
         if (cover > 0 && cover < 1) {
             shares.add(Math.ceil(cover * COVER_STEPS) / COVER_STEPS);
         }
+        wholeWaves().ifPresent(shares::add);
         return new ArrayList<>(shares);
+    }
+
+    /** The share nearest to what covers the communication whose product fills whole waves, from below. */
+    private OptionalDouble wholeWaves() {
+        double rows = (double) problem.m() / problem.ranks();
+        double wanted = Math.clamp(cover > 0 ? cover : Schedule.DEFAULT_COVER, 0, 1) * rows;
+        long across = (problem.n() + TILE_COLUMNS - 1) / TILE_COLUMNS;
+        double inWave = (double) units / across; // rows of tiles in a wave
+        double waves = Math.ceil(wanted / TILE_ROWS / Math.max(inWave, 1e-9));
+        double filled = Math.floor(waves * inWave) * TILE_ROWS;
+        return units > 0 && filled >= TILE_ROWS && filled < rows
+                ? OptionalDouble.of(filled / rows)
+                : OptionalDouble.empty();
     }
 }

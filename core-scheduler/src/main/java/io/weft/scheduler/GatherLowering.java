@@ -55,7 +55,9 @@ final class GatherLowering {
     private Slot[] gathered() {
         Slot[] slots = new Slot[ranks];
         for (int d = 0; d < ranks; d++) {
-            slots[d] = writer.communication(d, "A gathered", plan.received[d] * k * type.bytes());
+            slots[d] = writer.problem.inPlace()
+                    ? writer.a[d]
+                    : writer.communication(d, "A gathered", plan.received[d] * k * type.bytes());
         }
         return slots;
     }

@@ -63,7 +63,10 @@ final class GraphWriter {
         this.b = new Slot[ranks];
         this.c = new Slot[ranks];
         for (int rank = 0; rank < ranks; rank++) {
-            a[rank] = graph.slot(rank, "A", plan.held[rank] * k * type.bytes(), Slot.Role.INPUT);
+            long rows = problem.inPlace() ? plan.received[rank] : plan.held[rank];
+            // In place, A is written as well: rows of others arrive in it.
+            Slot.Role role = problem.inPlace() ? Slot.Role.OUTPUT : Slot.Role.INPUT;
+            a[rank] = graph.slot(rank, "A", rows * k * type.bytes(), role);
             b[rank] = graph.slot(rank, "B", problem.groups() * k * n * type.bytes(), Slot.Role.INPUT);
             c[rank] = graph.slot(rank, "C", plan.received[rank] * n * resultType.bytes(), Slot.Role.OUTPUT);
         }
@@ -116,7 +119,8 @@ final class GraphWriter {
 
     /** Rows of the operand that a rank was given. */
     BufferView operand(int rank, long first, long count) {
-        return rows(a[rank], 0, first, count, k, type);
+        long own = problem.inPlace() ? plan.to[rank][rank] : 0;
+        return rows(a[rank], 0, own + first, count, k, type);
     }
 
     /** Rows of a rank's result. */
@@ -227,8 +231,8 @@ final class GraphWriter {
             BufferView origin,
             Priority priority,
             int... after) {
-        if (origin.isEmpty()) {
-            return -1;
+        if (origin.isEmpty() || target.equals(origin)) {
+            return -1; // In place, own rows are where they belong.
         }
         Command command = target.isContiguous() && origin.isContiguous()
                 ? new Command.Copy(target, origin, method)

@@ -113,7 +113,10 @@ public final class HeuristicSelector implements Selector {
         Schedule second = null;
         double next = Double.POSITIVE_INFINITY;
         for (Schedule schedule : new CandidateSpace(
-                        problem, facts.copyEngines(), commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
+                        problem,
+                        facts.copyEngines(),
+                        facts.computeUnits(),
+                        commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
                 .schedules()) {
             if (!weighed(schedule)) {
                 continue;

@@ -34,6 +34,11 @@ final class MachineFacts {
         this.device = platform.device(0).properties();
     }
 
+    /** Compute units of a device, 0 when unknown. */
+    int computeUnits() {
+        return device.computeUnits();
+    }
+
     /** Devices of the platform. */
     int devices() {
         return platform.devices().size();

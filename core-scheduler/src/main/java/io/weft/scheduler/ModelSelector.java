@@ -26,6 +26,7 @@ public final class ModelSelector implements Selector {
     private final PerformanceModel model;
     private final PerformanceModel.Issue issue;
     private final boolean copyEngines;
+    private final int units;
     private final ConcurrentHashMap<OverlapProblem, Selection> known = new ConcurrentHashMap<>();
 
     /**
@@ -39,7 +40,8 @@ public final class ModelSelector implements Selector {
                         .orElseThrow(() -> AcceleratorException.unsupported(
                                 "select", Capability.PERFORMANCE_MODEL, platform.toString())),
                 issue(platform),
-                copyEngines(platform));
+                copyEngines(platform),
+                platform.device(0).properties().computeUnits());
     }
 
     /**
@@ -49,6 +51,11 @@ public final class ModelSelector implements Selector {
      * @param copyEngines whether devices have engines that copy beside compute
      */
     public ModelSelector(PerformanceModel model, PerformanceModel.Issue issue, boolean copyEngines) {
+        this(model, issue, copyEngines, 0);
+    }
+
+    private ModelSelector(PerformanceModel model, PerformanceModel.Issue issue, boolean copyEngines, int units) {
+        this.units = units;
         this.model = model;
         this.issue = issue;
         this.copyEngines = copyEngines;
@@ -90,7 +97,7 @@ public final class ModelSelector implements Selector {
         Baseline baseline = Baseline.of(problem, model, issue);
         double ownShare = baseline.gemmNanos() / problem.ranks();
         List<Schedule> schedules =
-                new CandidateSpace(problem, copyEngines, baseline.commNanos() / ownShare).schedules();
+                new CandidateSpace(problem, copyEngines, units, baseline.commNanos() / ownShare).schedules();
         double[] nanos = new double[schedules.size()];
         // Estimates do not depend on one another, so running them side by side changes no figure.
         IntStream.range(0, nanos.length)

@@ -138,6 +138,25 @@ public final class OverlapEngine implements AutoCloseable {
         return run(problem(Pattern.ALL_GATHER_GEMM, shards, weights), shards, weights, results);
     }
 
+    /**
+     * The same in place: rank r's A is all of {@code [m, k]}, of which the rows of its shard hold its data; the others are overwritten with what arrives. Spares a copy of own rows and the memory for it.
+     */
+    public OverlapRun allGatherGemmInPlace(
+            List<BufferView> gathered, List<BufferView> weights, List<BufferView> results) {
+        requireRanks("A", gathered);
+        requireRanks("B", weights);
+        BufferView first = gathered.getFirst();
+        OverlapProblem problem = OverlapProblem.of(
+                        Pattern.ALL_GATHER_GEMM,
+                        first.rows(),
+                        weights.getFirst().columns(),
+                        first.columns(),
+                        first.type(),
+                        communicator.size())
+                .withInPlace(true);
+        return run(problem, gathered, weights, results);
+    }
+
     /** Multiplies, sums over ranks and keeps the own rows: {@code C_r = rows r of the sum of A_s[m, k] x B_s[k, n]}. */
     public OverlapRun gemmReduceScatter(List<BufferView> operands, List<BufferView> weights, List<BufferView> results) {
         return run(problem(Pattern.GEMM_REDUCE_SCATTER, operands, weights), operands, weights, results);

@@ -32,9 +32,18 @@ import java.util.Objects;
  * @param ranks number of ranks, 1 or more
  * @param skew 0: destinations are loaded evenly; s: rank 0 receives (1 + s) times the mean and the others share the rest evenly; patterns that exchange rows only
  * @param groups experts on each rank, each with a weight of its own; more than 1 is meant for estimates, as the split of rows over experts is not known ahead
+ * @param inPlace all-gather-gemm only: A of each rank is all of [m, k], of which the own shard's rows hold its data and the others are overwritten with what arrives, as in an in-place collective; spares a copy of own rows
  */
 public record OverlapProblem(
-        Pattern pattern, long m, long n, long k, ElementType elementType, int ranks, double skew, int groups) {
+        Pattern pattern,
+        long m,
+        long n,
+        long k,
+        ElementType elementType,
+        int ranks,
+        double skew,
+        int groups,
+        boolean inPlace) {
     /** Largest total size of one matrix over all ranks, bytes; keeps every offset well inside a long. */
     private static final long LARGEST_BYTES = 1L << 62;
 
@@ -60,12 +69,21 @@ public record OverlapProblem(
         if (skew != 0 && !pattern.exchanges()) {
             throw invalid("skew needs all-to-all-gemm or gemm-all-to-all; " + pattern + " loads ranks evenly");
         }
+        if (inPlace && pattern != Pattern.ALL_GATHER_GEMM) {
+            throw invalid("only all-gather-gemm gathers in place, not " + pattern);
+        }
         if (elementType == ElementType.INT32) {
             throw invalid("int32 is no GEMM operand; use int8, which gives int32");
         }
         fits("A", m, k, ranks);
         fits("B", k, n, (long) ranks * groups);
         fits("C", m, n, ranks);
+    }
+
+    /** The same with A's shard in memory of its own. */
+    public OverlapProblem(
+            Pattern pattern, long m, long n, long k, ElementType elementType, int ranks, double skew, int groups) {
+        this(pattern, m, n, k, elementType, ranks, skew, groups, false);
     }
 
     /** An even problem with one weight per rank. */
@@ -93,17 +111,22 @@ public record OverlapProblem(
 
     /** The same problem with another load of rank 0. */
     public OverlapProblem withSkew(double wanted) {
-        return new OverlapProblem(pattern, m, n, k, elementType, ranks, wanted, groups);
+        return new OverlapProblem(pattern, m, n, k, elementType, ranks, wanted, groups, inPlace);
     }
 
     /** The same problem with other rows. */
     public OverlapProblem withM(long wanted) {
-        return new OverlapProblem(pattern, wanted, n, k, elementType, ranks, skew, groups);
+        return new OverlapProblem(pattern, wanted, n, k, elementType, ranks, skew, groups, inPlace);
     }
 
     /** The same problem with several experts on each rank. */
     public OverlapProblem withGroups(int wanted) {
-        return new OverlapProblem(pattern, m, n, k, elementType, ranks, skew, wanted);
+        return new OverlapProblem(pattern, m, n, k, elementType, ranks, skew, wanted, inPlace);
+    }
+
+    /** The same problem with A gathered where the shards lie, or not; see {@link #inPlace()}. */
+    public OverlapProblem withInPlace(boolean wanted) {
+        return new OverlapProblem(pattern, m, n, k, elementType, ranks, skew, groups, wanted);
     }
 
     /**
@@ -199,6 +222,6 @@ public record OverlapProblem(
     public String toString() {
         return pattern + " m=" + m + " n=" + n + " k=" + k + " " + elementType + " ranks=" + ranks
                 + (skew == 0 ? "" : String.format(Locale.ROOT, " skew=%s", skew))
-                + (groups == 1 ? "" : " groups=" + groups);
+                + (groups == 1 ? "" : " groups=" + groups) + (inPlace ? " in-place" : "");
     }
 }

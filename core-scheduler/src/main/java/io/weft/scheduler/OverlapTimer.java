@@ -35,7 +35,11 @@ public final class OverlapTimer implements AutoCloseable {
     private final Workspace workspace;
     private final Deque<Buffer> buffers = new ArrayDeque<>();
     private final Deque<TimedSchedule> prepared = new ArrayDeque<>();
+    /** A of each rank as the schedules know it. */
+    private final List<BufferView> wholes = new ArrayList<>();
+    /** The rows of it that hold the rank's data. */
     private final List<BufferView> operands = new ArrayList<>();
+
     private final List<BufferView> weights = new ArrayList<>();
     private final List<BufferView> results = new ArrayList<>();
     private final boolean storage;
@@ -81,7 +85,12 @@ public final class OverlapTimer implements AutoCloseable {
             for (int rank = 0; rank < problem.ranks(); rank++) {
                 ElementType type = problem.elementType();
                 Device device = devices.get(rank);
-                operands.add(allocate(device, shape.operands().get(rank), problem.k(), type));
+                BufferView operand = allocate(device, shape.operands().get(rank), problem.k(), type);
+                wholes.add(operand);
+                operands.add(
+                        problem.inPlace()
+                                ? operand.rowRange(problem.shardStart(rank), problem.shardRows(rank))
+                                : operand);
                 weights.add(allocate(device, shape.weights().get(rank), problem.n(), type));
                 results.add(allocate(device, shape.results().get(rank), problem.n(), problem.outputType()));
             }
@@ -147,7 +156,7 @@ public final class OverlapTimer implements AutoCloseable {
         for (long first = 0; first < view.elements(); first += most) {
             long count = Math.min(most, view.elements() - first);
             RandomData.fill(staging, 0, view.type(), seed, stream, first, count);
-            ((Buffer) view.memory()).write(first * bytes, staging.asSlice(0, count * bytes));
+            ((Buffer) view.memory()).write(view.offset() + first * bytes, staging.asSlice(0, count * bytes));
         }
     }
 
@@ -167,7 +176,7 @@ public final class OverlapTimer implements AutoCloseable {
     private GraphBindings bindings(LoweredSchedule lowered) {
         GraphBindings bindings = new GraphBindings(lowered.graph());
         for (int rank = 0; rank < problem.ranks(); rank++) {
-            bind(bindings, lowered.operands().get(rank), operands.get(rank));
+            bind(bindings, lowered.operands().get(rank), wholes.get(rank));
             bind(bindings, lowered.weights().get(rank), weights.get(rank));
             bind(bindings, lowered.results().get(rank), results.get(rank));
         }
@@ -194,9 +203,24 @@ public final class OverlapTimer implements AutoCloseable {
                 order.get(rank).fill(results.get(rank), Poison.bits(problem.outputType()));
             }
         }
+        poisonArrivals(order);
         order.forEach(Stream::synchronize);
         schedule.run();
         return reference.compare(results);
+    }
+
+    /** In place, rows of other ranks still hold what the last schedule brought. */
+    private void poisonArrivals(List<Stream> order) {
+        for (int rank = 0; rank < wholes.size() && problem.inPlace(); rank++) {
+            long start = problem.shardStart(rank);
+            long end = start + problem.shardRows(rank);
+            BufferView whole = wholes.get(rank);
+            for (BufferView others : List.of(whole.rowRange(0, start), whole.rowRange(end, problem.m() - end))) {
+                if (!others.isEmpty()) {
+                    order.get(rank).fill(others, Poison.bits(problem.elementType()));
+                }
+            }
+        }
     }
 
     @Override

@@ -61,6 +61,25 @@ class OverlapTimerTest {
     }
 
     @Test
+    void inPlaceEveryScheduleIsRightAndOwnRowsAreNotCopied() {
+        OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 512, 13, 29, ElementType.BF16, 2)
+                .withInPlace(true);
+        SampledReference reference = SampledReference.of(problem, SEED);
+        try (Communicator communicator = ranks(2);
+                OverlapTimer timer = OverlapTimer.open(communicator, problem, SEED)) {
+            for (Schedule schedule : TypicalSchedules.of(problem, true)) {
+                OverlapTimer.TimedSchedule ready = timer.prepare(schedule, Issue.DEVICE_GRAPH);
+                SampledReference.Outcome outcome = timer.check(ready, reference);
+                assertTrue(outcome.verified(), () -> schedule + " seed " + SEED + ": " + outcome);
+            }
+            Schedule merge = Schedule.parse("cover-merge/cover=0.5");
+            assertEquals(
+                    Lowering.lower(problem.withInPlace(false), merge).graph().size() - 2,
+                    Lowering.lower(problem, merge).graph().size());
+        }
+    }
+
+    @Test
     void samplesOfALargeResultFindADroppedDependency() {
         OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 512, 512, 1024, ElementType.BF16, 2);
         LoweredSchedule lowered = Lowering.lower(problem, Schedule.parse("hetero-unfused-1d/chunks=2"));

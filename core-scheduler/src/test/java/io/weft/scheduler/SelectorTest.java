@@ -95,7 +95,7 @@ class SelectorTest {
     void theSpaceHoldsEveryKindAndOnlySchedulesThatLower() {
         for (Pattern pattern : Pattern.values()) {
             List<Schedule> schedules = new CandidateSpace(
-                            OverlapProblem.of(pattern, 8192, 1024, 1024, ElementType.BF16, 8), true, 0.3)
+                            OverlapProblem.of(pattern, 8192, 1024, 1024, ElementType.BF16, 8), true, 132, 0.3)
                     .schedules();
             for (Schedule.Kind kind : Schedule.Kind.values()) {
                 assertTrue(schedules.stream().anyMatch(s -> s.kind() == kind), kind::toString);

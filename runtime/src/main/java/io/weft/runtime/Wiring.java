@@ -14,6 +14,7 @@ import io.weft.runtime.run.RunService;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.runtime.sweep.SweepService;
+import io.weft.runtime.tuning.Selectors;
 import jakarta.inject.Singleton;
 import java.util.Set;
 
@@ -73,19 +74,25 @@ final class Wiring extends AbstractModule {
 
     @Provides
     @Singleton
-    RunService runs() {
-        return new RunService();
+    RunService runs(Selectors selectors) {
+        return new RunService(selectors);
     }
 
     @Provides
     @Singleton
-    OverlapBench overlapBench() {
-        return new OverlapBench();
+    Selectors selectors(EffectiveSettings effective) {
+        return new Selectors(effective);
     }
 
     @Provides
     @Singleton
-    Calibration calibration() {
-        return new Calibration();
+    OverlapBench overlapBench(Selectors selectors) {
+        return new OverlapBench(selectors);
+    }
+
+    @Provides
+    @Singleton
+    Calibration calibration(Selectors selectors) {
+        return new Calibration(selectors);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.scheduler.verify;
 
+import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
 import io.weft.api.Capability;
@@ -104,6 +105,10 @@ public final class Verification implements AutoCloseable {
     /** As above, in buffers from elsewhere, which are closed with it. */
     public static Verification prepare(OverlapEngine engine, OverlapProblem problem, long seed, Allocation allocation) {
         engine.communicator().platform().require(Capability.STORAGE, "verify");
+        if (problem.inPlace()) {
+            throw AcceleratorException.invalid(
+                    "verify", "in place the operands change with every run; time and check it with OverlapTimer");
+        }
         return new Verification(engine, problem, seed, allocation);
     }
 

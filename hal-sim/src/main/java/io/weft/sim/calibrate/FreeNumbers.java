@@ -40,8 +40,11 @@ final class FreeNumbers {
                 new Stage(local(), EnumSet.of(Probe.LOCAL)),
                 // Kernels tell what links carry where engines are slower, and the other way round.
                 new Stage(copies(machine), EnumSet.of(Probe.COPY, Probe.KERNEL_COPY)),
+                // Where both disagree, as kernels that do not fill a link do, engines count: schedules copy by engine.
+                new Stage(copies(machine), EnumSet.of(Probe.COPY)),
                 new Stage(gemm(machine), EnumSet.of(Probe.GEMM)),
                 new Stage(List.of(concurrency()), EnumSet.of(Probe.GEMM_PAIR)),
+                new Stage(List.of(peerCopyUnits(machine)), EnumSet.of(Probe.KERNEL_COPY, Probe.GEMM_BESIDE_COPY)),
                 new Stage(collectives(machine), EnumSet.of(Probe.COLLECTIVE)));
     }
 
@@ -168,7 +171,6 @@ final class FreeNumbers {
                     LinkModel::latencyNanos,
                     (l, v) -> link(l, l.efficiency(), l.duplexEfficiency(), v)));
         }
-        numbers.add(peerCopyUnits(machine));
         return numbers;
     }
 

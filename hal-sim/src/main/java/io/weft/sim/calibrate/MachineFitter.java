@@ -13,6 +13,7 @@ import io.weft.sim.machine.MachineWriter;
 import io.weft.spi.ModelFitter;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -175,8 +176,12 @@ public final class MachineFitter implements ModelFitter {
                 "issue_event_ns",
                 before.launch().issueEventNanos(),
                 after.launch().issueEventNanos());
+        Set<String> told = new HashSet<>();
         for (FreeNumbers.Stage stage : stages) {
             for (FreeNumber number : stage.numbers()) {
+                if (!told.add(number.key())) {
+                    continue; // fitted in two stages
+                }
                 numbers.add(new FittedNumber(
                         number.key(),
                         number.value(start) / number.unit(),

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Fits some numbers of a machine to some measurements: the sum of the squared logarithms of predicted over measured time is made small.
+ * Fits some numbers of a machine to some measurements: the sum of the squared logarithms of predicted over measured time, softened for outliers, is made small.
  *
  * <p>Times are sums, largest and smallest of terms that are linear in the numbers (latencies) or in their reciprocals (bandwidths, efficiencies). So damped Gauss-Newton steps with differences find latencies and bandwidths, which go together, in a
  * few steps. Which tile the model takes, and which of two roofs binds, changes with the numbers; a scan over each number in turn, then a golden section, gets out of where the steps end. Both are repeated until nothing gains. No random
@@ -25,6 +25,12 @@ final class StageFit {
     private static final double[] SCAN = {0.5, 0.65, 0.78, 0.85, 0.9, 0.94, 0.97, 1.03, 1.06, 1.1, 1.16, 1.27, 1.5, 2};
 
     private static final int SECTIONS = 24;
+
+    /** Errors beyond this count less than by their square. */
+    private static final double SOFT = 0.03;
+
+    private static final double LEAST_WEIGHT = 0.2;
+    private static final double FULL_WEIGHT_NANOS = 1e5;
     private static final double GOLDEN = 0.6180339887498949;
 
     private final List<Measurement> measurements;
@@ -51,10 +57,21 @@ final class StageFit {
     private double[] residuals(Machine machine) {
         double[] residuals = predict(machine, measurements);
         for (int i = 0; i < residuals.length; i++) {
-            residuals[i] = Math.log(
-                    Math.max(residuals[i], 1) / Math.max(measurements.get(i).nanos(), 1));
+            double measured = Math.max(measurements.get(i).nanos(), 1);
+            residuals[i] = weight(measured) * soft(Math.log(Math.max(residuals[i], 1) / measured));
         }
         return residuals;
+    }
+
+    /** Short times are mostly launch and noise. */
+    private static double weight(double nanos) {
+        return Math.sqrt(Math.min(1, LEAST_WEIGHT + nanos / FULL_WEIGHT_NANOS));
+    }
+
+    /** Grows like its argument while that is small and like its root beyond, so that one time which no model explains does not bend all others (a pseudo-Huber loss, once squared). */
+    private static double soft(double error) {
+        double scaled = error / SOFT;
+        return Math.copySign(SOFT * Math.sqrt(2 * (Math.sqrt(1 + scaled * scaled) - 1)), error);
     }
 
     private static double sum(double[] residuals) {

@@ -23,6 +23,7 @@ import io.weft.api.graph.Slot;
 import io.weft.api.numeric.RandomData;
 import io.weft.runtime.plan.GemmTypes;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.GraphTimer;
 import io.weft.scheduler.Repetitions;
 import io.weft.spi.ModelFitter;
@@ -54,10 +55,18 @@ public final class Calibration {
     private static final int CALLS = 32;
 
     private static final int HOST_ROUNDS = 11;
+
+    /** Large products right before each measured run: about ten milliseconds, after which clocks stand where power limits hold them under load, as they do in use. */
+    private static final int HEATING_RUNS = 4;
+
     private static final long TINY = 256;
 
-    /** A service without state. */
-    public Calibration() {}
+    private final Selectors selectors;
+
+    /** A service that takes what chooses the kernels of products from here. */
+    public Calibration(Selectors selectors) {
+        this.selectors = selectors;
+    }
 
     /**
      * Measures and fits.
@@ -112,7 +121,7 @@ public final class Calibration {
 
     // Benchmarks.
 
-    private static List<ModelFitter.Measurement> measure(
+    private List<ModelFitter.Measurement> measure(
             Platform platform, List<MicroBenchmarks.Benchmark> benchmarks, int rounds, Progress progress) {
         Deque<Buffer> blocks = new ArrayDeque<>();
         try (Communicator communicator = Communicator.over(platform, platform.devices());
@@ -126,14 +135,30 @@ public final class Calibration {
             }
             List<GraphTimer.Timed> timed = new ArrayList<>();
             List<Supplier<GraphTimer.Sample>> runs = new ArrayList<>();
+            // Schedules run with chosen kernels, so the model is of those.
+            selectors
+                    .gemmTuner(communicator)
+                    .tuneGraphs(benchmarks.stream()
+                            .map(MicroBenchmarks.Benchmark::graph)
+                            .toList());
             try {
                 for (MicroBenchmarks.Benchmark benchmark : benchmarks) {
                     GraphTimer.Timed ready = timer.prepare(benchmark.graph(), PerformanceModel.Issue.DEVICE_GRAPH);
                     timed.add(ready);
                     ready.bind(bindings(benchmark.graph(), inputs, outputs));
-                    runs.add(ready::run);
                 }
                 boolean warms = platform.figures() == Figures.MEASURED;
+                GraphTimer.Timed heater = timed.get(heater(benchmarks));
+                for (int i = 0; i < timed.size(); i++) {
+                    GraphTimer.Timed ready = timed.get(i);
+                    boolean hot = warms && benchmarks.get(i).probe() != ModelFitter.Probe.LAUNCH;
+                    runs.add(() -> {
+                        for (int run = 0; hot && run < HEATING_RUNS; run++) {
+                            heater.run();
+                        }
+                        return ready.run();
+                    });
+                }
                 int warmUp = warms ? Repetitions.WARM_UP : 0;
                 progress.begin("measuring", runs.size() * (warmUp + rounds));
                 List<Repetitions> times = Repetitions.inTurn(runs, warmUp, rounds, () -> progress.step(""));
@@ -154,6 +179,22 @@ public final class Calibration {
         } finally {
             blocks.forEach(Buffer::close);
         }
+    }
+
+    /** The largest product. */
+    private static int heater(List<MicroBenchmarks.Benchmark> benchmarks) {
+        int largest = 0;
+        double most = 0;
+        for (int i = 0; i < benchmarks.size(); i++) {
+            CommandGraph graph = benchmarks.get(i).graph();
+            if (benchmarks.get(i).probe() == ModelFitter.Probe.GEMM
+                    && graph.command(0) instanceof Command.Gemm gemm
+                    && gemm.flops() > most) {
+                most = gemm.flops();
+                largest = i;
+            }
+        }
+        return largest;
     }
 
     /** One block for each device, as large as the benchmark that needs most. */

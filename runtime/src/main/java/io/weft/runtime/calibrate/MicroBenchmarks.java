@@ -70,6 +70,10 @@ final class MicroBenchmarks {
         {256, 256}, {256, 128}, {128, 256}, {128, 128}, {64, 256}, {128, 64}, {64, 64}, {32, 64}, {64, 32}
     };
 
+    /** Products that run side by side: from one that leaves half of the device free to ones that fill it many times. */
+    private static final long[][] PAIRS = {{256, 2048, 4096}, {1024, 2048, 4096}, {2048, 8192, 8192}, {4096, 8192, 8192}
+    };
+
     /** A fill that is all launch. */
     private static final long TINY = 256;
 
@@ -234,11 +238,11 @@ final class MicroBenchmarks {
             product(shape[0], shape[1], shape[2]);
         }
         wholeWaves();
-        for (long m : new long[] {256, 1024, 2048}) {
+        for (long[] shape : PAIRS) {
             CommandGraph.Builder pair = CommandGraph.builder(1);
-            multiply(pair, 0, m, 2048, 4096);
-            multiply(pair, 1, m, 2048, 4096);
-            add(Probe.GEMM_PAIR, "two products " + shape(m, 2048, 4096) + " side by side", pair);
+            multiply(pair, 0, shape[0], shape[1], shape[2]);
+            multiply(pair, 1, shape[0], shape[1], shape[2]);
+            add(Probe.GEMM_PAIR, "two products " + shape(shape[0], shape[1], shape[2]) + " side by side", pair);
         }
         if (devices < 2 || !platform.has(Capability.PEER_COPY)) {
             return;

@@ -52,6 +52,14 @@ final class JsonFields {
         throw refusal(value, "'" + name + "' is " + value.describe() + "; accepted is a whole number");
     }
 
+    boolean flag(String name) {
+        JsonValue value = value(name);
+        if (value instanceof JsonValue.BooleanValue flag) {
+            return flag.value();
+        }
+        throw refusal(value, "'" + name + "' is " + value.describe() + "; accepted is true or false");
+    }
+
     /** A number that is not negative, such as a time. */
     double number(String name) {
         JsonValue value = value(name);

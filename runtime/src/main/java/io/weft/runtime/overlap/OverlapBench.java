@@ -6,14 +6,16 @@ import io.weft.api.Capability;
 import io.weft.api.Communicator;
 import io.weft.api.Device;
 import io.weft.api.ErrorCode;
+import io.weft.api.Figures;
 import io.weft.api.Platform;
 import io.weft.runtime.plan.GemmTypes;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.AloneGraphs;
+import io.weft.scheduler.GemmTuner;
 import io.weft.scheduler.GraphTimer;
-import io.weft.scheduler.HeuristicSelector;
 import io.weft.scheduler.LoweredSchedule;
-import io.weft.scheduler.ModelSelector;
+import io.weft.scheduler.Lowering;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.OverlapTimer;
 import io.weft.scheduler.Repetitions;
@@ -29,6 +31,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -42,8 +45,15 @@ public final class OverlapBench {
     /** Rounds in which the choice is issued command by command, for its cost to the host. */
     private static final int EAGER_ROUNDS = 9;
 
-    /** A service without state. */
-    public OverlapBench() {}
+    private static final long WARM_SIZE = 256;
+    private static final long WARM_NANOS = 1_500_000_000L;
+
+    private final Selectors selectors;
+
+    /** A service that takes its selectors from here. */
+    public OverlapBench(Selectors selectors) {
+        this.selectors = selectors;
+    }
 
     /** A report without results. */
     public static OverlapBenchReport begin(Platform platform, OverlapBenchRequest request) {
@@ -70,6 +80,7 @@ public final class OverlapBench {
      */
     public OverlapBenchReport run(
             Platform platform, OverlapBenchRequest request, Progress progress, Consumer<OverlapBenchReport> written) {
+        Selectors.require(request.select());
         OverlapBenchReport report = begin(platform, request);
         for (OverlapBenchRequest.Case each : request.cases()) {
             int devices = platform.devices().size();
@@ -81,6 +92,9 @@ public final class OverlapBench {
             }
             GemmTypes.require(platform, "bench overlap", each.problem().elementType());
         }
+        if (platform.figures() == Figures.MEASURED && !request.cases().isEmpty()) {
+            warmHost(platform, request.cases().getFirst().problem());
+        }
         for (OverlapBenchRequest.Case each : request.cases()) {
             report = report.with(result(platform, request, each, progress));
             written.accept(report);
@@ -88,15 +102,44 @@ public final class OverlapBench {
         return report;
     }
 
-    private static OverlapBenchReport.Result result(
+    /** Issues small work until the calls are compiled: a host that interprets them pays ten times as much for each. */
+    private static void warmHost(Platform platform, OverlapProblem like) {
+        OverlapProblem small =
+                OverlapProblem.of(like.pattern(), WARM_SIZE, WARM_SIZE, WARM_SIZE, like.elementType(), like.ranks());
+        List<Device> devices = platform.devices().subList(0, like.ranks());
+        try (Communicator communicator = Communicator.over(platform, devices);
+                OverlapTimer timer = OverlapTimer.open(communicator, small, 1)) {
+            for (PerformanceModel.Issue issue : PerformanceModel.Issue.values()) {
+                List<OverlapTimer.TimedSchedule> ready = List.of(
+                        timer.prepare(Schedule.serial(), issue),
+                        timer.prepare(Schedule.of(Schedule.Kind.COVER_MERGE), issue),
+                        timer.prepare(Schedule.of(Schedule.Kind.HETERO_UNFUSED_1D), issue));
+                long end = platform.nanoTime() + WARM_NANOS;
+                while (platform.nanoTime() < end) {
+                    ready.forEach(OverlapTimer.TimedSchedule::run);
+                }
+            }
+        } catch (AcceleratorException refusal) {
+            if (refusal.code() != ErrorCode.UNSUPPORTED) {
+                throw refusal;
+            }
+            // Some backend cannot run one of these; then the host is warmed by the rounds before anything counts.
+        }
+    }
+
+    private OverlapBenchReport.Result result(
             Platform platform, OverlapBenchRequest request, OverlapBenchRequest.Case each, Progress progress) {
         OverlapProblem problem = each.problem();
         List<Device> devices = platform.devices().subList(0, problem.ranks());
-        try (Communicator communicator = Communicator.over(platform, devices);
-                OverlapTimer timer = OverlapTimer.open(communicator, problem, request.seed())) {
-            Selector selector = selector(platform, request.select());
+        try (Communicator communicator = Communicator.over(platform, devices)) {
+            // Measured selection takes memory of its own, and gives it back.
+            Selector selector = selectors.selector(how(platform, request.select()), communicator);
             Selection selection = selector.select(problem);
-            return timed(platform, request, each, timer, selector.name(), selection, progress);
+            GemmTuner gemms = selectors.gemmTuner(communicator);
+            Chosen chosen = new Chosen(selector.name(), selection, gemms);
+            try (OverlapTimer timer = OverlapTimer.open(communicator, problem, request.seed())) {
+                return timed(platform, request, each, timer, chosen, progress);
+            }
         } catch (AcceleratorException refusal) {
             if (refusal.code() != ErrorCode.OUT_OF_MEMORY) {
                 throw refusal;
@@ -111,6 +154,7 @@ public final class OverlapBench {
                     "",
                     Schedule.serial(),
                     "",
+                    Map.of(),
                     Optional.empty(),
                     Optional.of(refusal.getMessage()));
         } finally {
@@ -118,26 +162,22 @@ public final class OverlapBench {
         }
     }
 
-    private static Selector selector(Platform platform, String how) {
-        boolean model = platform.has(Capability.PERFORMANCE_MODEL);
-        return switch (how) {
-            case "auto" -> model ? new ModelSelector(platform) : new HeuristicSelector(platform);
-            case "model" -> new ModelSelector(platform);
-            case "heuristic" -> new HeuristicSelector(platform);
-            default ->
-                throw AcceleratorException.invalid(
-                        "select", "'" + how + "' is no selector; known are auto, heuristic, model");
-        };
+    /** On hardware that no model describes, what is timed anyway may as well be what chooses. */
+    private static String how(Platform platform, String wanted) {
+        boolean blind = platform.figures() == Figures.MEASURED && !platform.has(Capability.PERFORMANCE_MODEL);
+        return wanted.equals("auto") && blind ? "measured" : wanted;
     }
+
+    private record Chosen(String selector, Selection selection, GemmTuner gemms) {}
 
     private static OverlapBenchReport.Result timed(
             Platform platform,
             OverlapBenchRequest request,
             OverlapBenchRequest.Case each,
             OverlapTimer timer,
-            String selector,
-            Selection selection,
+            Chosen chosen,
             Progress progress) {
+        Selection selection = chosen.selection();
         OverlapProblem problem = each.problem();
         boolean copyEngines = platform.devices().stream()
                 .allMatch(device -> device.properties().copyEngines() > 0);
@@ -150,6 +190,10 @@ public final class OverlapBench {
                 request.schedules().isEmpty() ? TypicalSchedules.of(problem, copyEngines) : request.schedules());
         schedules.add(selection.choice());
 
+        chosen.gemms()
+                .tune(schedules.stream()
+                        .map(schedule -> Lowering.lower(problem, schedule))
+                        .toList());
         boolean check = request.check() && timer.holdsData();
         Optional<SampledReference> reference =
                 check ? Optional.of(SampledReference.of(problem, request.seed())) : Optional.empty();
@@ -211,9 +255,10 @@ public final class OverlapBench {
                 several ? Optional.of(times.get(last - 2)) : Optional.empty(),
                 several ? Optional.of(times.get(last - 1)) : Optional.empty(),
                 told,
-                selector,
+                chosen.selector(),
                 selection.choice(),
                 selection.reason(),
+                chosen.gemms().chosen(),
                 Optional.of(eager(timer, selection.choice())),
                 Optional.empty());
     }

@@ -53,6 +53,7 @@ public record OverlapBenchReport(
      * @param selector what made the choice
      * @param choice the schedule that it chose
      * @param reason why
+     * @param gemms algorithm chosen for each product, by shape; empty where the platform offers no choice
      * @param eager the choice issued command by command
      * @param refusal why nothing was timed; empty when it was
      */
@@ -66,10 +67,12 @@ public record OverlapBenchReport(
             String selector,
             Schedule choice,
             String reason,
+            Map<String, String> gemms,
             Optional<Eager> eager,
             Optional<String> refusal) {
         public Result {
             schedules = List.copyOf(schedules);
+            gemms = java.util.Collections.unmodifiableMap(new java.util.TreeMap<>(gemms));
         }
 
         /** The time of a schedule, NaN when it was not timed. */
@@ -225,6 +228,7 @@ public record OverlapBenchReport(
             json.member("k", problem.k());
             json.member("elementType", problem.elementType().label());
             json.member("ranks", problem.ranks());
+            json.member("inPlace", problem.inPlace());
             if (!result.name().isEmpty()) {
                 json.member("name", result.name());
             }
@@ -251,6 +255,9 @@ public record OverlapBenchReport(
                         json.member("issueUs", eager.times().issueMedian());
                         json.member("issueNsPerCommand", eager.issueNanosPerCommand());
                     }));
+            if (!result.gemms().isEmpty()) {
+                json.object("gemms", () -> result.gemms().forEach(json::member));
+            }
             json.array("schedules", result.schedules(), timed -> timed(json, result, timed));
             Map<String, Double> others = peer.of(problem);
             if (!others.isEmpty()) {

@@ -14,11 +14,19 @@ import java.util.OptionalInt;
  * @param chunks chunks of a shard for every schedule that has them, in place of its own
  * @param verify whether every number is checked
  * @param seed of the random operands
+ * @param select what chooses when the schedule is {@code auto}: {@code auto}, {@code heuristic}, {@code model} or {@code measured}
  */
-public record RunRequest(OverlapProblem problem, String schedules, OptionalInt chunks, boolean verify, long seed) {
+public record RunRequest(
+        OverlapProblem problem, String schedules, OptionalInt chunks, boolean verify, long seed, String select) {
     public RunRequest {
         Objects.requireNonNull(problem);
         Objects.requireNonNull(schedules);
         Objects.requireNonNull(chunks);
+        Objects.requireNonNull(select);
+    }
+
+    /** The same with the platform's usual selector. */
+    public RunRequest(OverlapProblem problem, String schedules, OptionalInt chunks, boolean verify, long seed) {
+        this(problem, schedules, chunks, verify, seed, "auto");
     }
 }

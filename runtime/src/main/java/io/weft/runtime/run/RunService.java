@@ -15,10 +15,9 @@ import io.weft.api.numeric.RandomData;
 import io.weft.memory.PoolRecording;
 import io.weft.runtime.plan.GemmTypes;
 import io.weft.runtime.plan.Progress;
-import io.weft.scheduler.HeuristicSelector;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.LoweredSchedule;
 import io.weft.scheduler.Lowering;
-import io.weft.scheduler.ModelSelector;
 import io.weft.scheduler.OverlapEngine;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.OverlapRun;
@@ -39,8 +38,12 @@ import java.util.function.Function;
  * call has a platform of its own.
  */
 public final class RunService {
-    /** A service without state. */
-    public RunService() {}
+    private final Selectors selectors;
+
+    /** A service that takes its selectors from here. */
+    public RunService(Selectors selectors) {
+        this.selectors = selectors;
+    }
 
     private record Outcome(double us, Optional<Timeline> timeline, Optional<RunReport.Check> check) {}
 
@@ -76,16 +79,19 @@ public final class RunService {
                     platform.uri()
                             + " keeps time but holds no data, so there is nothing to check; accepted is a platform that does");
         }
-        Choice choice = choose(platform, request);
-        progress.begin("running", choice.schedules().size() + 1);
+        Selectors.require(request.select());
         try (Communicator communicator =
-                        Communicator.over(platform, platform.devices().subList(0, problem.ranks()));
-                OverlapEngine engine = OverlapEngine.open(communicator, selector(platform), OverlapEngine.Issue.TIMED);
-                OperandMemory memory = new OperandMemory(communicator, recording)) {
-            recording.ifPresent(to -> engine.record(0, to));
-            return request.verify()
-                    ? checked(platform, request, engine, memory, choice, progress)
-                    : plain(platform, request, engine, memory, choice, progress);
+                Communicator.over(platform, platform.devices().subList(0, problem.ranks()))) {
+            Selector selector = selectors.selector(request.select(), communicator);
+            Choice choice = choose(platform, request, selector);
+            progress.begin("running", choice.schedules().size() + 1);
+            try (OverlapEngine engine = OverlapEngine.open(communicator, selector, OverlapEngine.Issue.TIMED);
+                    OperandMemory memory = new OperandMemory(communicator, recording)) {
+                recording.ifPresent(to -> engine.record(0, to));
+                return request.verify()
+                        ? checked(platform, request, engine, memory, choice, progress)
+                        : plain(platform, request, engine, memory, choice, progress);
+            }
         } finally {
             progress.end();
         }
@@ -93,7 +99,7 @@ public final class RunService {
 
     private record Choice(List<Schedule> schedules, String reason) {}
 
-    private static Choice choose(Platform platform, RunRequest request) {
+    private static Choice choose(Platform platform, RunRequest request, Selector selector) {
         List<Schedule> schedules = new ArrayList<>();
         String reason = "";
         String wanted = request.schedules().strip();
@@ -104,7 +110,7 @@ public final class RunService {
                 }
             }
             case "auto" -> {
-                Selection selection = selector(platform).select(request.problem());
+                Selection selection = selector.select(request.problem());
                 reason = selection.reason();
                 schedules.add(selection.choice());
             }
@@ -126,12 +132,6 @@ public final class RunService {
         return copyEngines || schedule.engine() != TransferEngine.COPY_ENGINE
                 ? schedule
                 : schedule.withEngine(TransferEngine.KERNEL);
-    }
-
-    private static Selector selector(Platform platform) {
-        return platform.has(Capability.PERFORMANCE_MODEL)
-                ? new ModelSelector(platform)
-                : new HeuristicSelector(platform);
     }
 
     private static Run checked(

@@ -76,6 +76,13 @@ public final class Catalogue {
             List.of(),
             "Streams of each device that schedules are tried with; empty lets the selector decide.");
 
+    /** Where measured selection keeps what it found. */
+    public static final Setting<Optional<Path>> TUNING_FILE = new Setting<>(
+            "tuning.file",
+            SettingType.file(),
+            Optional.empty(),
+            "Where measured selection keeps what it found; nothing for the file 'weft/tuning' in the user's cache folder.");
+
     private static final List<Setting<?>> ALL = List.of(
             DECORATORS,
             PLAN_ELEMENT_TYPE,
@@ -86,7 +93,8 @@ public final class Catalogue {
             PROVIDERS_DENY,
             RUN_SEED,
             SCHEDULE_CHUNKS,
-            SCHEDULE_STREAMS);
+            SCHEDULE_STREAMS,
+            TUNING_FILE);
 
     private Catalogue() {}
 

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -63,6 +64,11 @@ public sealed interface SettingType<T> {
     /** Whole numbers within bounds, between commas, each once. */
     static SettingType<List<Integer>> wholeNumbers(int least, int most) {
         return new WholeNumbers(least, most);
+    }
+
+    /** A file, which need not exist; nothing for none. */
+    static SettingType<Optional<Path>> file() {
+        return new AnyFile();
     }
 
     /** Existing folders between path separators. */
@@ -203,6 +209,28 @@ public sealed interface SettingType<T> {
         @Override
         public String format(List<Integer> value) {
             return value.stream().map(String::valueOf).collect(Collectors.joining(","));
+        }
+    }
+
+    /** A file, which need not exist. */
+    record AnyFile() implements SettingType<Optional<Path>> {
+        @Override
+        public String accepted() {
+            return "a file's name, or nothing";
+        }
+
+        @Override
+        public Optional<Path> parse(String text, Path base) {
+            try {
+                return text.isEmpty() ? Optional.empty() : Optional.of(base.resolve(text));
+            } catch (InvalidPathException noPath) {
+                throw new IllegalArgumentException(text, noPath);
+            }
+        }
+
+        @Override
+        public String format(Optional<Path> value) {
+            return value.map(Path::toString).orElse("");
         }
     }
 

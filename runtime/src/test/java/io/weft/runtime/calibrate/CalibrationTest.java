@@ -11,6 +11,8 @@ import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.settings.EffectiveSettings;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.spi.ModelFitter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,7 +40,7 @@ class CalibrationTest {
     Path folder;
 
     private static CalibrationReport calibrate(Platform platform, Optional<ModelFitter.Document> start) {
-        return new Calibration()
+        return new Calibration(new Selectors(EffectiveSettings.defaults()))
                 .calibrate(
                         platform,
                         platform.extension(ModelFitter.class).orElseThrow(),

@@ -12,6 +12,9 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.json.JsonReader;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.settings.EffectiveSettings;
+import io.weft.runtime.settings.SettingsSources;
+import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Pattern;
 import io.weft.scheduler.Schedule;
@@ -20,10 +23,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class OverlapBenchTest {
+    private static final Selectors SELECTORS = new Selectors(EffectiveSettings.defaults());
+
     @TempDir
     Path folder;
 
@@ -40,7 +46,7 @@ class OverlapBenchTest {
     void everyProblemIsTimedCheckedAndWrittenAsItComes() {
         try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2")) {
             List<Integer> written = new ArrayList<>();
-            OverlapBenchReport report = new OverlapBench()
+            OverlapBenchReport report = new OverlapBench(SELECTORS)
                     .run(
                             platform,
                             request(List.of(), Pattern.ALL_GATHER_GEMM, Pattern.GEMM_REDUCE_SCATTER),
@@ -71,7 +77,7 @@ class OverlapBenchTest {
     @Test
     void aPlatformThatHoldsNoDataIsTimedAndNotChecked() {
         try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2&mode=timing")) {
-            OverlapBenchReport report = new OverlapBench()
+            OverlapBenchReport report = new OverlapBench(SELECTORS)
                     .run(
                             platform,
                             request(List.of(Schedule.parse("shard-p2p")), Pattern.ALL_GATHER_GEMM),
@@ -80,6 +86,70 @@ class OverlapBenchTest {
             assertTrue(report.isGood());
             assertTrue(report.results().getFirst().schedules().stream()
                     .allMatch(timed -> timed.check().isEmpty()));
+        }
+    }
+
+    @Test
+    void measuredSelectionKeepsWhatItFoundWhereTheSettingSays() {
+        Path file = folder.resolve("deep/tuning");
+        Selectors selectors = new Selectors(EffectiveSettings.load(new SettingsSources(
+                folder.resolve("none"),
+                false,
+                folder.resolve("none"),
+                folder,
+                Map.of(),
+                Map.of("tuning.file", file.toString()))));
+        OverlapBenchRequest measured = new OverlapBenchRequest(
+                request(List.of(), Pattern.ALL_GATHER_GEMM).cases(), List.of(), "measured", 0, 1, false, 11);
+        try (Platform platform = Accelerators.discover().open("sim:switch-8?devices=2&mode=timing")) {
+            OverlapBenchReport.Result first = new OverlapBench(selectors)
+                    .run(platform, measured, Progress.NONE, soFar -> {})
+                    .results()
+                    .getFirst();
+            assertEquals("measured", first.selector());
+            assertTrue(first.reason().contains("measured now"), first::reason);
+            assertTrue(Files.isRegularFile(file));
+            OverlapBenchReport.Result again = new OverlapBench(selectors)
+                    .run(platform, measured, Progress.NONE, soFar -> {})
+                    .results()
+                    .getFirst();
+            assertEquals(first.choice(), again.choice());
+            assertTrue(again.reason().contains("kept from"), again::reason);
+        }
+    }
+
+    @Test
+    void aModelPredictsItsOwnTimesAndAnotherOneDoesNot() throws IOException {
+        Path file = folder.resolve("results.json");
+        OverlapBenchRequest timing = new OverlapBenchRequest(
+                List.of(new OverlapBenchRequest.Case(
+                        OverlapProblem.of(Pattern.GEMM_REDUCE_SCATTER, 4096, 4096, 8192, ElementType.BF16, 2), "")),
+                List.of(),
+                "auto",
+                0,
+                1,
+                false,
+                11);
+        Accelerators accelerators = Accelerators.discover();
+        try (Platform platform = accelerators.open("sim:switch-8?devices=2&mode=timing");
+                Platform other = accelerators.open("sim:mesh-8?devices=2&mode=timing")) {
+            OverlapBenchReport report = new OverlapBench(SELECTORS).run(platform, timing, Progress.NONE, soFar -> {});
+            Files.writeString(file, report.json(PeerTimes.none()));
+            PredictionReport own = Predictions.compare(file, platform);
+            assertTrue(own.errors().worst() < 1e-6, own::json);
+            assertEquals(0, own.worstRegret(), 1e-9);
+            assertEquals(1, own.hitRate());
+            assertTrue(own.errors().count() > 10);
+            PredictionReport foreign = Predictions.compare(file, other);
+            assertTrue(foreign.errors().median() > 0.01, foreign::json);
+            assertTrue(foreign.markdown().contains("| gemm-reduce-scatter | 4096, 4096, 8192 |"), foreign::markdown);
+            assertEquals("model", foreign.figures());
+
+            Files.writeString(file, "{\"kind\": \"something else\"}");
+            AcceleratorException refusal =
+                    assertThrows(AcceleratorException.class, () -> Predictions.compare(file, platform));
+            assertEquals(ErrorCode.BAD_DOCUMENT, refusal.code());
+            assertTrue(refusal.getMessage().contains("weft bench overlap --json"), refusal::getMessage);
         }
     }
 
@@ -94,7 +164,7 @@ class OverlapBenchTest {
                 """);
         PeerTimes peer = PeerTimes.read(file);
         OverlapProblem problem = OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 64, 32, 48, ElementType.BF16, 2);
-        assertEquals(java.util.Map.of("serial", 10.5, "fast", 9.0), peer.of(problem));
+        assertEquals(Map.of("serial", 10.5, "fast", 9.0), peer.of(problem));
         assertTrue(peer.of(problem.withM(65)).isEmpty());
 
         Files.writeString(file, "{\"results\": [{\"pattern\": \"all-gather\", \"m\": 1}]}");
