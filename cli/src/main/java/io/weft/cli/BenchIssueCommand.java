@@ -48,8 +48,7 @@ final class BenchIssueCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (batches < 1) {
-            throw AcceleratorException.invalid(
-                    "bench issue", "--batches is " + batches + "; accepted is 1 or more");
+            throw AcceleratorException.invalid("bench issue", "--batches is " + batches + "; accepted is 1 or more");
         }
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(bench.weft.settings())) {

@@ -218,22 +218,20 @@ final class Session implements AutoCloseable {
     private Attempt attempt(Proof proof) {
         Bench bench = new Bench(subject, platform, mix(options.seed(), proof.name()));
         watch.forget();
-        return new Attempt(
-                bench,
-                thread.run(() -> {
-                    long[] free = Leftovers.freeBytes(platform);
-                    Throwable failure = null;
-                    try {
-                        proof.body().run(bench);
-                    } catch (Throwable thrown) {
-                        failure = thrown;
-                    }
-                    Leftovers leftovers = bench.close(free);
-                    if (failure != null) {
-                        settle(platform);
-                    }
-                    return new ProofThread.Ended(failure, leftovers);
-                }));
+        return new Attempt(bench, thread.run(() -> {
+            long[] free = Leftovers.freeBytes(platform);
+            Throwable failure = null;
+            try {
+                proof.body().run(bench);
+            } catch (Throwable thrown) {
+                failure = thrown;
+            }
+            Leftovers leftovers = bench.close(free);
+            if (failure != null) {
+                settle(platform);
+            }
+            return new ProofThread.Ended(failure, leftovers);
+        }));
     }
 
     /** Lets a platform tell of what a broken proof began and did not see to its end, so that the next proof is not told. */

@@ -22,8 +22,8 @@ class KeptMemoryTest {
     void aBackendMayKeepMemoryOfItsFirstStreams() {
         RunOptions options =
                 RunOptions.defaults().withSeed(1).withFigures(false).withRules(RULES);
-        Report report =
-                Conformance.run(Subject.of(new MutantProvider(new SimProvider(), new KeptMemory()), Mutant.MESH, List.of()), options);
+        Report report = Conformance.run(
+                Subject.of(new MutantProvider(new SimProvider(), new KeptMemory()), Mutant.MESH, List.of()), options);
         Set<String> bad = report.verdicts().stream()
                 .filter(verdict -> verdict.outcome() != Outcome.PASSED)
                 .map(Verdict::text)

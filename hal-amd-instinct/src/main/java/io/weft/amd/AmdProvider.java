@@ -65,9 +65,7 @@ public final class AmdProvider implements AcceleratorProvider {
                         ErrorCode.NOT_FOUND,
                         "open " + uri,
                         "there is no machine '" + uri.target() + "'; known are "
-                                + targets().stream()
-                                        .map(Target::name)
-                                        .collect(Collectors.joining(", "))));
+                                + targets().stream().map(Target::name).collect(Collectors.joining(", "))));
         return MachinePlatform.open(uri, machine);
     }
 }

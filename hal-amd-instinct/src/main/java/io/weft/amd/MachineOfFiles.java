@@ -63,7 +63,10 @@ final class MachineOfFiles {
                         place + ": " + finding.seen() + "; 'weft topo' shows all of it");
             }
         }
-        Machine.Builder machine = Machine.builder(place.getFileName() == null ? "node" : place.getFileName().toString())
+        Machine.Builder machine = Machine.builder(
+                        place.getFileName() == null
+                                ? "node"
+                                : place.getFileName().toString())
                 .description("The node that " + place + " describes")
                 .vendor("AMD");
         Machine first = null;
@@ -80,7 +83,8 @@ final class MachineOfFiles {
             for (int to = from + 1; to < gpus; to++) {
                 GpuGraph.Pair pair = graph.pair(from, to);
                 if (pair.linkClass() == LinkClass.XGMI && pair.direct()) {
-                    machine.link(link(model(graph.gpus().get(from), place), graph.gpus().get(from), pair, from, to));
+                    machine.link(link(
+                            model(graph.gpus().get(from), place), graph.gpus().get(from), pair, from, to));
                 }
             }
         }

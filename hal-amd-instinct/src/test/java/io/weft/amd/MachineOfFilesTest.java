@@ -24,11 +24,14 @@ class MachineOfFilesTest {
     @Test
     void aNodesOwnFilesOpenAsAMachine() {
         for (String uri : new String[] {
-            "amd:xml=" + Examples.ours("rccl-topology.xml") + "?mode=timing", "amd:kfd=" + Examples.ours("") + "?mode=timing"
+            "amd:xml=" + Examples.ours("rccl-topology.xml") + "?mode=timing",
+            "amd:kfd=" + Examples.ours("") + "?mode=timing"
         }) {
             try (Platform platform = Accelerators.discover().open(uri)) {
                 assertEquals(4, platform.devices().size());
-                assertEquals("0000:c1:00.0", platform.devices().getFirst().properties().busId());
+                assertEquals(
+                        "0000:c1:00.0",
+                        platform.devices().getFirst().properties().busId());
                 assertEquals(LinkKind.IN_PACKAGE, platform.topology().link(0, 1).kind());
                 assertEquals(2, platform.topology().link(0, 2).width());
                 assertEquals(2, platform.topology().link(0, 3).hops());
@@ -39,8 +42,8 @@ class MachineOfFilesTest {
 
     @Test
     void theMi300xFileOpensAsAFullMesh() {
-        try (Platform platform = Accelerators.discover()
-                .open("amd:xml=" + Examples.real("topo-xml/topo_8p_940.xml") + "?mode=timing")) {
+        try (Platform platform =
+                Accelerators.discover().open("amd:xml=" + Examples.real("topo-xml/topo_8p_940.xml") + "?mode=timing")) {
             assertEquals(1, platform.topology().link(0, 7).hops());
             assertEquals(48, platform.topology().link(0, 7).bandwidth(), 0.5);
         }
@@ -57,8 +60,8 @@ class MachineOfFilesTest {
     private void refused(String text, String words) throws IOException {
         Path file = folder.resolve("node.xml");
         Files.writeString(file, text);
-        AcceleratorException refusal =
-                assertThrows(AcceleratorException.class, () -> Accelerators.discover().open("amd:xml=" + file));
+        AcceleratorException refusal = assertThrows(
+                AcceleratorException.class, () -> Accelerators.discover().open("amd:xml=" + file));
         assertEquals(ErrorCode.BAD_DOCUMENT, refusal.code());
         assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
         assertEquals(1, refusal.getMessage().lines().count());

@@ -103,12 +103,14 @@ public final class IssueBench {
                     device.enablePeerAccess(peer);
                 }
                 Buffer far = keep(open, peer.allocate(BYTES));
-                Command push = new Command.Copy(
-                        BufferView.vector(far, 0, BYTES, ElementType.INT8), from, CopyMethod.ENGINE);
-                rows.add(row("copy of 4 KiB to another device, by engine", batches, stream, () -> stream.enqueue(push)));
+                Command push =
+                        new Command.Copy(BufferView.vector(far, 0, BYTES, ElementType.INT8), from, CopyMethod.ENGINE);
+                rows.add(
+                        row("copy of 4 KiB to another device, by engine", batches, stream, () -> stream.enqueue(push)));
                 Command store =
                         new Command.Copy(BufferView.vector(far, 0, BYTES, ElementType.INT8), from, CopyMethod.KERNEL);
-                rows.add(row("copy of 4 KiB to another device, by kernel", batches, stream, () -> stream.enqueue(store)));
+                rows.add(row(
+                        "copy of 4 KiB to another device, by kernel", batches, stream, () -> stream.enqueue(store)));
             }
             long square = (long) EDGE * EDGE * ElementType.BF16.bytes();
             BufferView a = keep(open, device.allocate(square)).matrix(EDGE, EDGE, ElementType.BF16);
@@ -192,6 +194,9 @@ public final class IssueBench {
                 nanos[round] = sample.issueNanos();
             }
         }
-        return of(what + " of " + lowered.graph().size() + " commands on " + lowered.graph().deviceCount() + " devices", nanos);
+        return of(
+                what + " of " + lowered.graph().size() + " commands on "
+                        + lowered.graph().deviceCount() + " devices",
+                nanos);
     }
 }
