@@ -73,7 +73,9 @@ final class AmdSmiReader {
         boolean any = false;
         for (JsonNode gpu : gpus) {
             int from = place(gpu);
-            if (gpu.get("links") instanceof JsonNode links && links.isArray()) {
+            // path() where get() would answer null: what is missing is no array and no object.
+            JsonNode links = gpu.path("links");
+            if (links.isArray()) {
                 any = true;
                 for (JsonNode link : links) {
                     if (link.isObject()) {
@@ -83,7 +85,8 @@ final class AmdSmiReader {
                 }
             }
             for (Map.Entry<String, BiPredicate<PairClaim, String>> table : OLD.entrySet()) {
-                if (gpu.get(table.getKey()) instanceof JsonNode row && row.isObject()) {
+                JsonNode row = gpu.path(table.getKey());
+                if (row.isObject()) {
                     any = true;
                     for (var cell : row.properties()) {
                         int to = byKey(cell.getKey());

@@ -346,7 +346,6 @@ final class KfdReader {
                     properties.put(words[0], Long.parseUnsignedLong(words[1]));
                 } catch (NumberFormatException tooLarge) {
                     // No number of the driver's.
-                    continue;
                 }
             }
         }

@@ -213,7 +213,7 @@ class RealFilesTest {
         for (int from = 0; from < 8; from++) {
             for (int to = 0; to < 8; to++) {
                 if (from != to && graph.pair(from, to).direct()) {
-                    boolean twice = from + to == 4 && from * to == 0 || from + to == 8 && from * to == 12;
+                    boolean twice = (from + to == 4 && from * to == 0) || (from + to == 8 && from * to == 12);
                     width[from][to] = from / 2 == to / 2 ? 4 : twice ? 2 : 1;
                 }
             }
