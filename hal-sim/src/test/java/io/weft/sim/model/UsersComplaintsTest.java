@@ -41,8 +41,7 @@ class UsersComplaintsTest {
     void nothingOfAWorkloadIsSkippedInSilence() {
         GraphKit kit = GraphKit.on("mesh-8");
         for (int rank = 0; rank < 7; rank++) {
-            kit.builder.add(
-                    rank, 0, Priority.NORMAL, kit.part(CollectiveKind.ALL_REDUCE, rank, 8, 1024, 5), "part");
+            kit.builder.add(rank, 0, Priority.NORMAL, kit.part(CollectiveKind.ALL_REDUCE, rank, 8, 1024, 5), "part");
         }
         AcceleratorException refusal = assertThrows(AcceleratorException.class, kit::run);
         assertTrue(refusal.getMessage().contains("lacks 1 of its 8 parts"), refusal::getMessage);
