@@ -287,7 +287,20 @@ final class FreeNumbers {
                                         d.gemm().tiles(),
                                         (int) Math.rint(value),
                                         d.gemm().maxSplitK(),
+                                        d.gemm().waveQuantisation(),
                                         d.gemm().concurrencyEfficiency())))));
+        numbers.add(share(
+                "compute.wave_quantisation",
+                d -> d.gemm().waveQuantisation(),
+                (d, v) -> MachineEdit.with(
+                        d,
+                        new GemmModel(
+                                d.gemm().peakFlops(),
+                                d.gemm().tiles(),
+                                d.gemm().prologueK(),
+                                d.gemm().maxSplitK(),
+                                v,
+                                d.gemm().concurrencyEfficiency()))));
         return numbers;
     }
 
@@ -295,7 +308,8 @@ final class FreeNumbers {
         List<TileModel> tiles = new ArrayList<>(g.tiles());
         TileModel old = tiles.get(index);
         tiles.set(index, new TileModel(old.rows(), old.columns(), efficiency));
-        return new GemmModel(g.peakFlops(), tiles, g.prologueK(), g.maxSplitK(), g.concurrencyEfficiency());
+        return new GemmModel(
+                g.peakFlops(), tiles, g.prologueK(), g.maxSplitK(), g.waveQuantisation(), g.concurrencyEfficiency());
     }
 
     private static FreeNumber concurrency() {
@@ -309,6 +323,7 @@ final class FreeNumbers {
                                 d.gemm().tiles(),
                                 d.gemm().prologueK(),
                                 d.gemm().maxSplitK(),
+                                d.gemm().waveQuantisation(),
                                 v)));
     }
 

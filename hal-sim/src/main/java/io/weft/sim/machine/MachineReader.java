@@ -307,6 +307,7 @@ public final class MachineReader {
                 tiles,
                 (int) compute.whole("prologue_k", 0, 1 << 20),
                 (int) compute.whole("max_split_k", 1, 1024, 1),
+                compute.share("wave_quantisation", 1),
                 compute.share("concurrency_efficiency", 1));
     }
 

@@ -207,6 +207,7 @@ public final class MachineWriter {
                 key,
                 Map.entry("prologue_k", Integer.toString(device.gemm().prologueK())),
                 Map.entry("max_split_k", Integer.toString(device.gemm().maxSplitK())),
+                Map.entry("wave_quantisation", number(device.gemm().waveQuantisation(), 1)),
                 Map.entry("concurrency_efficiency", number(device.gemm().concurrencyEfficiency(), 1)));
     }
 

@@ -11,7 +11,7 @@ import io.weft.sim.machine.TileModel;
  * <p><b>Model.</b> C is cut into macro-tiles; each compute unit works on one at a time, so the tiles run in {@code ceil(tiles / units)} waves, and one tile more than
  * a full wave costs a whole wave. A tile takes {@code 2 * rows * columns * (K + prologue) / (unit peak * efficiency)}. When there are few tiles, K may
  * be cut into parts, whose fp32 partial sums travel through memory. The fastest tile and split are taken, as a tuned library does. Over its waves the
- * product holds {@code tiles / waves} compute units on average: a last wave that is half empty leaves room for others.
+ * product holds {@code tiles / waves} compute units on average: a last wave that is half empty leaves room for others. Where a library pays less of its last wave ({@link io.weft.sim.machine.GemmModel#waveQuantisation()}), waves are counted in between.
  *
  * <p>Memory traffic: the tiles of one wave form a block as square as the matrix allows; A is read once for each column of blocks and B once for each row of
  * blocks, unless all of A and B fits into the last-level cache, in which case each is read once. C is written once, and read once when beta is not 0.
@@ -62,7 +62,9 @@ record GemmPlan(
                 long waves = ceil(tiles, device.computeUnits());
                 double depth = Math.ceil((double) k / split) + device.gemm().prologueK();
                 double perTile = 2.0 * tile.rows() * tile.columns() * depth / (unitPeak * tile.efficiency());
-                double seconds = waves * perTile;
+                double paid = device.gemm().waveQuantisation();
+                double seconds =
+                        perTile * (paid * waves + (1 - paid) * Math.max(1, (double) tiles / device.computeUnits()));
                 if (seconds >= bestSeconds) {
                     continue;
                 }
@@ -113,7 +115,10 @@ record GemmPlan(
         if (split > 1) {
             trafficC += 2.0 * m * n * batch * split * BYTES_OF_PARTIAL_SUM;
         }
-        return new GemmPlan(tile, split, tiles, waves, seconds, (double) tiles / waves, readA, readB, trafficC);
+        // What is paid of the last wave is held; with all of it paid this is tiles / waves.
+        double paid = device.gemm().waveQuantisation();
+        double held = tiles / (paid * waves + (1 - paid) * Math.max(1, (double) tiles / device.computeUnits()));
+        return new GemmPlan(tile, split, tiles, waves, seconds, held, readA, readB, trafficC);
     }
 
     private static long ceil(long a, long b) {
