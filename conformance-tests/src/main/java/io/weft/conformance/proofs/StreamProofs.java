@@ -141,7 +141,7 @@ final class StreamProofs {
         List<Buffer> buffers = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             bench.step("using " + (i + 1) + " streams at once");
-            streams.add(bench.stream(bench.device()));
+            streams.add(bench.stream(bench.device(), StreamOptions.defaults().withName("one of many")));
             buffers.add(bench.buffer(bench.device(), 256));
             streams.get(i).fill(Bench.bytes(buffers.get(i)), i + 1);
         }

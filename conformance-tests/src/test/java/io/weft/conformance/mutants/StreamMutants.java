@@ -178,21 +178,25 @@ final class StreamMutants {
                     return stream.enqueue(command);
                 }
             }),
-            Mutant.of("STR-009", "there are no more than forty streams on a device", () -> new Mutation() {
-                private final Map<DeviceDriver, Integer> open = new HashMap<>();
+            Mutant.of("STR-009", "there are no more than forty small streams on a device", () -> new Mutation() {
+                private final Set<StreamDriver> small = new HashSet<>();
 
                 @Override
                 StreamDriver createStream(DeviceDriver device, StreamOptions options) {
-                    if (open.merge(device, 1, Integer::sum) > 40) {
-                        open.merge(device, -1, Integer::sum);
+                    boolean counts = options.name().equals("one of many");
+                    if (counts && small.size() == 40) {
                         throw Refusal.of(ErrorCode.VENDOR, "no stream left");
                     }
-                    return device.createStream(options);
+                    StreamDriver stream = device.createStream(options);
+                    if (counts) {
+                        small.add(stream);
+                    }
+                    return stream;
                 }
 
                 @Override
                 void close(StreamDriver stream) {
-                    open.merge(stream.device(), -1, Integer::sum);
+                    small.remove(stream);
                     stream.close();
                 }
             }),
