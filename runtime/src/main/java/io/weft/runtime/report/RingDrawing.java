@@ -76,7 +76,7 @@ final class RingDrawing {
         int rows = Math.max(1, (rings.size() + columns - 1) / columns);
         for (int ring = 0; ring < rings.size(); ring++) {
             double middleX = cell * (ring % columns) + cell / 2;
-            double middleY = TOP + cell * (ring / columns) + cell / 2;
+            double middleY = TOP + cell * Math.floorDiv(ring, columns) + cell / 2;
             place(ring, middleX, middleY, rings.get(ring).size() == 1 ? 0 : radius);
             arcs(rings.get(ring), middleX, middleY, radius);
         }
@@ -248,9 +248,9 @@ final class RingDrawing {
             long place = ring * 10_000L + Math.round(middle * 100);
             int before = atPlace.merge(place, 1, Integer::sum) - 1;
             double step = 26 / (radius + 92);
-            middle += (before + 1) / 2 * (before % 2 == 0 ? step : -step);
+            middle += Math.floorDiv(before + 1, 2) * (before % 2 == 0 ? step : -step);
             double middleX = cell * (ring % columns) + cell / 2;
-            double middleY = TOP + cell * (ring / columns) + cell / 2;
+            double middleY = TOP + cell * Math.floorDiv(ring, columns) + cell / 2;
             double cx = middleX + (radius + 90) * Math.cos(middle);
             double cy = middleY + (radius + 90) * Math.sin(middle);
             String speed = Double.isNaN(card.bandwidth()) ? "" : ", " + Markup.figure(card.bandwidth()) + " GB/s";
