@@ -758,12 +758,13 @@ public final class PoolCore {
                 arena.note(stripe);
                 allocations += stripe.allocations;
                 frees += stripe.frees;
+                spanBytes -= magazineBytes(stripe);
             }
             long[] tierBytes = new long[3];
             for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
                 if (arena.blocks.state(block) == Blocks.SPAN) {
                     Span span = arena.spans.at(arena.blocks.start(block));
-                    spanBytes += (long) span.out() * span.size;
+                    spanBytes += (long) span.used * span.size;
                 } else if (arena.blocks.state(block) == Blocks.FREE || arena.blocks.state(block) == Blocks.PLAN) {
                     for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
                         int step = at >> arena.stepShift;
@@ -806,6 +807,16 @@ public final class PoolCore {
                 stripe.unlock();
             }
         }
+    }
+
+    private long magazineBytes(Stripe stripe) {
+        long bytes = 0;
+        for (Heap heap : stripe.heaps) {
+            for (int sizeClass = 0; heap != null && sizeClass < heap.filled.length; sizeClass++) {
+                bytes += (long) heap.filled[sizeClass] * classes.size(sizeClass);
+            }
+        }
+        return bytes;
     }
 
     /**

@@ -14,10 +14,10 @@ import org.jetbrains.lincheck.util.LoggingLevel;
 import org.junit.jupiter.api.Test;
 
 /**
- * Interleavings of the pool's lock, and of frees that it guards, walked by a model checker. {@code -Dweft.interleavings=N} walks N of each scenario instead of 30.
+ * Interleavings of the pool's lock, and of frees that it guards, walked by a model checker. {@code -Dweft.interleavings=N} walks N of each scenario instead of 60.
  */
 class InterleavingTest {
-    private static final int INTERLEAVINGS = Integer.getInteger("weft.interleavings", 30);
+    private static final int INTERLEAVINGS = Integer.getInteger("weft.interleavings", 60);
 
     /** A number behind the pool's lock. */
     public static final class BySpinLock {
