@@ -73,7 +73,8 @@ final class AmdSmiReader {
         boolean any = false;
         for (JsonNode gpu : gpus) {
             int from = place(gpu);
-            if (gpu.get("links") instanceof JsonNode links && links.isArray()) {
+            JsonNode links = gpu.get("links");
+            if (links != null && links.isArray()) {
                 any = true;
                 for (JsonNode link : links) {
                     if (link.isObject()) {
@@ -83,7 +84,8 @@ final class AmdSmiReader {
                 }
             }
             for (Map.Entry<String, BiPredicate<PairClaim, String>> table : OLD.entrySet()) {
-                if (gpu.get(table.getKey()) instanceof JsonNode row && row.isObject()) {
+                JsonNode row = gpu.get(table.getKey());
+                if (row != null && row.isObject()) {
                     any = true;
                     for (var cell : row.properties()) {
                         int to = byKey(cell.getKey());
