@@ -73,9 +73,8 @@ final class AmdSmiReader {
         boolean any = false;
         for (JsonNode gpu : gpus) {
             int from = place(gpu);
-            // path() where get() would answer null: what is missing is no array and no object.
-            JsonNode links = gpu.path("links");
-            if (links.isArray()) {
+            JsonNode links = gpu.get("links");
+            if (links != null && links.isArray()) {
                 any = true;
                 for (JsonNode link : links) {
                     if (link.isObject()) {
@@ -85,8 +84,8 @@ final class AmdSmiReader {
                 }
             }
             for (Map.Entry<String, BiPredicate<PairClaim, String>> table : OLD.entrySet()) {
-                JsonNode row = gpu.path(table.getKey());
-                if (row.isObject()) {
+                JsonNode row = gpu.get(table.getKey());
+                if (row != null && row.isObject()) {
                     any = true;
                     for (var cell : row.properties()) {
                         int to = byKey(cell.getKey());

@@ -480,7 +480,7 @@ final class GraphMerger {
     /** One hop or more by the driver's weight: 15 for each xGMI hop; 13 inside a package and 41 are one hop too, as RCCL takes them. */
     private static Boolean byWeight(long weight) {
         if (weight == 13 || weight == 15 || weight == 41) {
-            return Boolean.TRUE;
+            return true;
         }
         return weight >= 30 ? Boolean.FALSE : null;
     }
@@ -657,7 +657,10 @@ final class GraphMerger {
 
     /** xGMI hops by the driver's weight, 0 when it says nothing or is none of xGMI's. */
     private static int hopsOf(long weight) {
-        return weight == 13 || weight == 41 ? 1 : weight > 0 && weight % 15 == 0 ? (int) Math.min(weight / 15, 64) : 0;
+        if (weight == 13 || weight == 41) {
+            return 1;
+        }
+        return weight > 0 && weight % 15 == 0 ? (int) Math.min(weight / 15, 64) : 0;
     }
 
     private static GpuGraph.Pair other(GpuGraph.Gpu from, GpuGraph.Gpu to, Draft draft) {

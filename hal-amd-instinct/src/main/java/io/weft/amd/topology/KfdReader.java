@@ -345,7 +345,8 @@ final class KfdReader {
                 try {
                     properties.put(words[0], Long.parseUnsignedLong(words[1]));
                 } catch (NumberFormatException tooLarge) {
-                    // No number of the driver's.
+                    // No number of the driver's: as if the line were not there.
+                    properties.remove(words[0]);
                 }
             }
         }

@@ -75,8 +75,9 @@ final class RingDrawing {
         int columns = Math.max(1, (int) Math.ceil(Math.sqrt(rings.size())));
         int rows = Math.max(1, (rings.size() + columns - 1) / columns);
         for (int ring = 0; ring < rings.size(); ring++) {
+            int row = ring / columns;
             double middleX = cell * (ring % columns) + cell / 2;
-            double middleY = TOP + cell * Math.floorDiv(ring, columns) + cell / 2;
+            double middleY = TOP + cell * row + cell / 2;
             place(ring, middleX, middleY, rings.get(ring).size() == 1 ? 0 : radius);
             arcs(rings.get(ring), middleX, middleY, radius);
         }
@@ -248,9 +249,11 @@ final class RingDrawing {
             long place = ring * 10_000L + Math.round(middle * 100);
             int before = atPlace.merge(place, 1, Integer::sum) - 1;
             double step = 26 / (radius + 92);
-            middle += Math.floorDiv(before + 1, 2) * (before % 2 == 0 ? step : -step);
+            int aside = (before + 1) / 2;
+            middle += aside * (before % 2 == 0 ? step : -step);
+            int row = ring / columns;
             double middleX = cell * (ring % columns) + cell / 2;
-            double middleY = TOP + cell * Math.floorDiv(ring, columns) + cell / 2;
+            double middleY = TOP + cell * row + cell / 2;
             double cx = middleX + (radius + 90) * Math.cos(middle);
             double cy = middleY + (radius + 90) * Math.sin(middle);
             String speed = Double.isNaN(card.bandwidth()) ? "" : ", " + Markup.figure(card.bandwidth()) + " GB/s";
