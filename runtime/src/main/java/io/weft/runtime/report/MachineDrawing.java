@@ -96,7 +96,8 @@ public final class MachineDrawing {
         text.append("// ").append(oneLine(machine.title())).append(": GB/s each way\n");
         text.append("digraph ").append(quoted(machine.title())).append(" {\n");
         text.append("  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n");
-        Set<String> boxes = new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(s -> s));
+        Set<String> boxes =
+                new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(s -> s));
         machine.devices().forEach(device -> boxes.add(box(device)));
         int number = 0;
         for (String box : boxes) {
