@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,11 +61,15 @@ class SweepTest {
         command.add(ProcessHandle.current().info().command().orElseThrow());
         command.add("--add-modules=jdk.incubator.vector");
         command.add("--enable-native-access=ALL-UNNAMED");
+        // As this process was started: with modules, whose version rows depend on, or all on the class path.
         command.add("-cp");
-        command.add(System.getProperty("java.class.path", "")
-                + File.pathSeparator
-                + System.getProperty("jdk.module.path", ""));
-        command.add("io.weft.cli.Weft");
+        command.add(System.getProperty("java.class.path", ""));
+        String modules = System.getProperty("jdk.module.path", "");
+        if (modules.isEmpty()) {
+            command.add("io.weft.cli.Weft");
+        } else {
+            command.addAll(List.of("-p", modules, "-m", "io.weft.cli/io.weft.cli.Weft"));
+        }
         command.addAll(sweep(out));
         Path log = folder.resolve("child.log");
         try (WatchService watch = folder.getFileSystem().newWatchService()) {
