@@ -40,6 +40,11 @@ final class CandidateSpace {
         this.cover = cover;
     }
 
+    /** Where compute units are not known. */
+    CandidateSpace(OverlapProblem problem, boolean copyEngines, double cover) {
+        this(problem, copyEngines, 0, cover);
+    }
+
     List<Schedule> schedules() {
         Set<Schedule> all = new LinkedHashSet<>();
         all.add(Schedule.serial());
