@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Says what ran on the devices of a process: kernels by name, and copies by kind, by the kind of channel that carried them, and by size. A library for CUDA_INJECTION64_PATH: the driver loads it into the process when CUDA begins, and CUPTI
-// then tells of each kernel and each copy, also those inside of graphs, after it ran, without running anything again. WEFT_ACTIVITIES names the file that the report goes to.
+// then tells of each kernel and each copy, also those inside of graphs, after it ran, without running anything again. ACTIVITIES_OF_WEFT names the file that the report goes to.
 //
 //     gcc -O2 -shared -fPIC -I$CUDA/include -o libactivities.so activities.c -L$CUDA/lib64 -lcupti -Wl,-rpath,$CUDA/lib64 -lpthread
 //
@@ -118,7 +118,7 @@ static int by_text(const void *a, const void *b) {
 
 static void report(void) {
     cuptiActivityFlushAll(1);
-    const char *path = getenv("WEFT_ACTIVITIES");
+    const char *path = getenv("ACTIVITIES_OF_WEFT");
     FILE *out = path && *path ? fopen(path, "w") : stderr;
     if (!out) {
         return;

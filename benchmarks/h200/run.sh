@@ -118,7 +118,7 @@ do_proof() {
         gcc -O2 -shared -fPIC -I"$(dirname "$header")" -I/usr/local/cuda/include -o "$library" "$here/activities.c" "$cuda" \
             -Wl,-rpath,"$(dirname "$cuda")" -lpthread; then
         for engine in copy-engine kernel; do
-            CUDA_INJECTION64_PATH=$library WEFT_ACTIVITIES=$WORK/results/proof-$engine.tsv timeout 60 "$weft" run --on "$ON" \
+            CUDA_INJECTION64_PATH=$library ACTIVITIES_OF_WEFT=$WORK/results/proof-$engine.tsv timeout 60 "$weft" run --on "$ON" \
                 --pattern all-gather-gemm --m 4096 --n 4096 --k 4096 --ranks 2 --schedule "shard-p2p/engine=$engine" || return 1
             echo "--- shard-p2p with engine=$engine: times, bytes, what"
             cut -c1-160 "$WORK/results/proof-$engine.tsv"
