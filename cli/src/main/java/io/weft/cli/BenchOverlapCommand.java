@@ -2,6 +2,7 @@
 package io.weft.cli;
 
 import io.weft.api.ElementType;
+import io.weft.api.Figures;
 import io.weft.api.Platform;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.overlap.OverlapBenchReport;
@@ -163,17 +164,18 @@ final class BenchOverlapCommand implements Callable<Integer> {
                     !noCheck,
                     seed == null ? settings.value(Catalogue.RUN_SEED) : seed);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
-            if (print) {
-                out.println(platform.uri() + ": "
-                        + (platform.figures().label().equals("model")
-                                ? "all times are model: predicted, not measured."
-                                : "all times are measured."));
-            }
             OverlapBenchReport report = runtime.overlapBench().run(platform, request, progress, soFar -> {
                 if (json != null && !json.equals("-")) {
                     OutputFile.write(Path.of(json), soFar.json(others));
                 }
                 if (print) {
+                    if (soFar.results().size() == 1) {
+                        // Not before: what is refused as a whole prints nothing.
+                        out.println(platform.uri() + ": "
+                                + (platform.figures() == Figures.MODEL
+                                        ? "all times are model: predicted, not measured."
+                                        : "all times are measured."));
+                    }
                     print(soFar.results().getLast(), others, out);
                     out.flush();
                 }
