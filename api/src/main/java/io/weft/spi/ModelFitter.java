@@ -101,7 +101,7 @@ public interface ModelFitter {
      * @param key where it stands in the document
      * @param start its value before, in the document's unit
      * @param value its value now
-     * @param visible whether any measurement depends on it; one that none depends on keeps its value
+     * @param visible whether the measurements decide it; otherwise they say no more than that it is not larger, or not smaller, or nothing at all
      */
     record FittedNumber(String key, double start, double value, boolean visible) {}
 

@@ -176,7 +176,7 @@ final class CalibrateCommand implements Callable<Integer> {
                     number.key(),
                     shortly(number.start()),
                     shortly(number.value()),
-                    number.visible() ? "" : "not visible in the measurements, kept");
+                    number.visible() ? "" : "not decided by the measurements");
         }
         numbers.print(console);
         if (out != null) {

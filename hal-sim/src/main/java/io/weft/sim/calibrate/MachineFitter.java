@@ -55,8 +55,9 @@ public final class MachineFitter implements ModelFitter {
             }
         }
         machine = withEager(machine, request.host());
+        Map<String, Boolean> decided = decided(machine, stages, request.measurements(), visible);
         List<Residual> residuals = residuals(machine, request.measurements());
-        List<FittedNumber> numbers = numbers(start, machine, stages, visible);
+        List<FittedNumber> numbers = numbers(start, machine, stages, decided);
         return new Fit(document(machine, request, numbers, residuals), numbers, residuals);
     }
 
@@ -85,6 +86,25 @@ public final class MachineFitter implements ModelFitter {
             visible.merge(number.key(), seen.contains(number), Boolean::logicalOr);
         }
         return machine;
+    }
+
+    /** Numbers that were fitted and that the measurements decide in the end. */
+    private static Map<String, Boolean> decided(
+            Machine machine,
+            List<FreeNumbers.Stage> stages,
+            List<Measurement> measurements,
+            Map<String, Boolean> fitted) {
+        Map<String, Boolean> decided = new LinkedHashMap<>();
+        for (FreeNumbers.Stage stage : stages) {
+            StageFit fit = new StageFit(measurements.stream()
+                    .filter(measurement -> stage.probes().contains(measurement.probe()))
+                    .toList());
+            for (FreeNumber number : stage.numbers()) {
+                boolean now = fitted.getOrDefault(number.key(), false) && fit.decides(machine, number);
+                decided.merge(number.key(), now, Boolean::logicalOr);
+            }
+        }
+        return decided;
     }
 
     private static Set<CollectiveKind> collectives(List<Measurement> measurements) {
@@ -239,7 +259,7 @@ public final class MachineFitter implements ModelFitter {
                 number.key(),
                 number.visible()
                         ? "fitted" + (request.start().isPresent() ? ", was " + shortly(number.start()) : "")
-                        : "not visible in the measurements, kept"));
+                        : "not decided by the measurements"));
         return MachineWriter.write(machine, header, comments);
     }
 

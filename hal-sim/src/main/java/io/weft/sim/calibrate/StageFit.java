@@ -19,12 +19,13 @@ final class StageFit {
     private static final int ROUNDS = 8;
     private static final int STEPS = 12;
     private static final int DAMPINGS = 8;
-    private static final double ENOUGH = 1e-9;
+    private static final double ENOUGH = 1e-13;
 
     /** Factors at which a scan looks, around the present value. */
     private static final double[] SCAN = {0.5, 0.65, 0.78, 0.85, 0.9, 0.94, 0.97, 1.03, 1.06, 1.1, 1.16, 1.27, 1.5, 2};
 
     private static final int SECTIONS = 24;
+    private static final int[] NEIGHBOURS = {1, -1, 4, -4};
 
     /** Errors beyond this count less than by their square. */
     private static final double SOFT = 0.03;
@@ -102,6 +103,30 @@ final class StageFit {
         return false;
     }
 
+    /** Whether the measurements decide a number where it stands: predictions change whichever way it moves. Otherwise they say no more than that it is not larger, or not smaller. */
+    boolean decides(Machine machine, FreeNumber number) {
+        double[] here = residuals(machine);
+        double value = number.value(machine);
+        double step = Math.max(Math.abs(value), number.scale()) * 0.1;
+        boolean moves = false;
+        for (double other : new double[] {value + step, value - step}) {
+            Machine moved = number.with(machine, other);
+            if (number.value(moved) == value) {
+                continue; // at its bound
+            }
+            moves = true;
+            double[] there = residuals(moved);
+            boolean changes = false;
+            for (int i = 0; i < here.length; i++) {
+                changes |= Math.abs(there[i] - here[i]) > 1e-6;
+            }
+            if (!changes) {
+                return false;
+            }
+        }
+        return moves;
+    }
+
     Machine fit(Machine start, List<FreeNumber> numbers) {
         Machine best = start;
         double cost = cost(best);
@@ -110,6 +135,9 @@ final class StageFit {
             best = steps(best, numbers);
             for (FreeNumber number : numbers) {
                 best = scan(best, number);
+            }
+            for (FreeNumber number : numbers) {
+                best = number.smooth() ? best : beside(best, number, numbers);
             }
             cost = cost(best);
             if (cost > before * (1 - 1e-4)) {
@@ -228,6 +256,26 @@ final class StageFit {
             sum += a[i] * b[i];
         }
         return sum;
+    }
+
+    /** Tries the whole numbers next to one that is rounded, each with all others fitted anew: together they may be better where none is alone. */
+    private Machine beside(Machine start, FreeNumber number, List<FreeNumber> numbers) {
+        Machine best = start;
+        double cost = cost(best);
+        boolean gained = true;
+        for (int round = 0; round < STEPS && gained && cost > ENOUGH; round++) {
+            gained = false;
+            for (int step : NEIGHBOURS) {
+                Machine other = steps(number.with(best, number.value(best) + step), numbers);
+                double there = cost(other);
+                if (there < cost * (1 - 1e-3)) {
+                    best = other;
+                    cost = there;
+                    gained = true;
+                }
+            }
+        }
+        return best;
     }
 
     // One number at a time.
