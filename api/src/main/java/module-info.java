@@ -16,6 +16,8 @@ module io.weft.api {
     exports io.weft.api.numeric;
     // What a plugin implements.
     exports io.weft.spi;
+    // What every plugin that reads tools' output would otherwise write again.
+    exports io.weft.spi.input;
     // Wrappers over any backend: validation, leak tracking, tracing, and the base for fault injection.
     exports io.weft.spi.decorator;
 

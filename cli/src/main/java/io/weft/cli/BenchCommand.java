@@ -15,7 +15,8 @@ import picocli.CommandLine.Spec;
             BenchCollectivesCommand.class,
             BenchIssueCommand.class,
             BenchOverlapCommand.class,
-            BenchPredictCommand.class
+            BenchPredictCommand.class,
+            BenchScalingCommand.class
         },
         synopsisSubcommandLabel = "COMMAND")
 final class BenchCommand implements Runnable {

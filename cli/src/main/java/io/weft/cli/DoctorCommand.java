@@ -5,6 +5,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.Finding;
 import io.weft.spi.EnvironmentCheck;
 import io.weft.spi.HostFiles;
+import io.weft.spi.ToolInput;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,11 +34,20 @@ final class DoctorCommand implements Callable<Integer> {
             description = "Check the captured files in this folder, laid out as below /, instead of this machine.")
     Path root;
 
+    @Option(
+            names = "--explain",
+            paramLabel = "CODE",
+            description = "Say what an error code means, what causes it and what to do next, and check nothing.")
+    String code;
+
     @Option(names = "--json", description = "Print JSON.")
     boolean json;
 
+    /** A plugin's check with those of its inputs that are options here. */
+    record Check(EnvironmentCheck check, List<ToolInput> inputs) {}
+
     /** By provider id; the plugins' own. */
-    final Map<String, EnvironmentCheck> checks = new LinkedHashMap<>();
+    final Map<String, Check> checks = new LinkedHashMap<>();
 
     @Override
     public Integer call() {
@@ -53,10 +63,15 @@ final class DoctorCommand implements Callable<Integer> {
                             ? "no plugin that was found checks anything; 'weft backends' lists them"
                             : "say what to check: " + String.join(", ", flags));
         }
+        checkInputs(chosen);
+        if (code != null) {
+            return explain(chosen);
+        }
         HostFiles host = root == null ? HostFiles.live() : HostFiles.captured(root);
         Map<String, List<Finding>> found = new LinkedHashMap<>();
         for (String provider : chosen) {
-            found.put(provider, checks.get(provider).check(host));
+            Check check = checks.get(provider);
+            found.put(provider, check.check().check(host, files(check)));
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
@@ -72,10 +87,60 @@ final class DoctorCommand implements Callable<Integer> {
         return found.values().stream().anyMatch(FindingPrinter::isBad) ? ExitCode.BAD_ANSWER : ExitCode.GOOD;
     }
 
+    /** Nothing that was given may go unread. */
+    private void checkInputs(List<String> chosen) {
+        checks.forEach((provider, check) -> {
+            if (!chosen.contains(provider) && !files(check).isEmpty()) {
+                throw AcceleratorException.invalid(
+                        "doctor",
+                        files(check).keySet().iterator().next() + " is read by --" + provider
+                                + ", which was not asked for");
+            }
+        });
+    }
+
+    private Map<String, List<Path>> files(Check check) {
+        Map<String, List<Path>> files = new LinkedHashMap<>();
+        for (ToolInput input : check.inputs()) {
+            List<Path> paths = PluginOptions.paths(spec, input.option());
+            if (!paths.isEmpty()) {
+                files.put(input.option(), paths);
+            }
+        }
+        return files;
+    }
+
+    private int explain(List<String> chosen) {
+        Map<String, List<Finding>> found = new LinkedHashMap<>();
+        for (String provider : chosen) {
+            List<Finding> meaning = checks.get(provider).check().explain(code);
+            if (!meaning.isEmpty()) {
+                found.put(provider, meaning);
+            }
+        }
+        if (found.isEmpty()) {
+            throw AcceleratorException.invalid(
+                    "doctor",
+                    "'" + code + "' is no error code that " + String.join(" or ", chosen)
+                            + " knows; accepted is a code as a log shows it");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            Json.print(out, rows(new LinkedHashMap<>(), found));
+        } else {
+            found.values().forEach(findings -> FindingPrinter.print(findings, out));
+        }
+        return ExitCode.GOOD;
+    }
+
     private static Map<String, Object> json(HostFiles host, Map<String, List<Finding>> found) {
         Map<String, Object> report = new LinkedHashMap<>();
         report.put("root", host.root().toString());
         report.put("live", host.isLive());
+        return rows(report, found);
+    }
+
+    private static Map<String, Object> rows(Map<String, Object> report, Map<String, List<Finding>> found) {
         List<Map<String, Object>> rows = new ArrayList<>();
         found.forEach((provider, findings) -> {
             Map<String, Object> row = new LinkedHashMap<>();

@@ -15,13 +15,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Options that plugins bring: their readers' inputs become options of {@code topo}, and the provider ids with an environment check become flags of {@code doctor}. So the
- * command names no vendor, and a plugin that is dropped in is in the help and in the completion too.
+ * Options that plugins bring: their readers' inputs become options of {@code topo}, the provider ids with an environment check become flags of {@code doctor}, and what such a check
+ * reads beside the machine becomes options there. So the command names no vendor, and a plugin that is dropped in is in the help and in the completion too.
  *
  * <p>Options must be known before arguments are read, so plugins are looked for first, but only for those commands that show such options.
  */
@@ -70,26 +71,33 @@ final class PluginOptions {
         TopoCommand topo = command.getSubcommands().get("topo").getCommand();
         CommandSpec spec = command.getSubcommands().get("topo").getCommandSpec();
         readers.forEach((provider, reader) -> {
-            List<ToolInput> taken = new ArrayList<>();
-            for (ToolInput input : inputs(provider, reader, command.getErr())) {
-                if (isFree(spec, input.option(), provider, command.getErr())) {
-                    spec.addOption(OptionSpec.builder(input.option())
-                            .type(List.class)
-                            .auxiliaryTypes(Path.class)
-                            .arity("1")
-                            .paramLabel(input.form() == ToolInput.Form.FILE ? "FILE" : "DIR")
-                            .description(escaped(input.description()))
-                            .build());
-                    taken.add(input);
-                }
-            }
+            List<ToolInput> taken = addInputs(spec, provider, reader::inputs, command.getErr());
             topo.readers.add(new TopoCommand.Reader(provider, reader, taken));
         });
     }
 
-    private static List<ToolInput> inputs(String provider, TopologyReader reader, PrintWriter err) {
+    /** Makes options of a plugin's inputs; gives those that were free. */
+    private static List<ToolInput> addInputs(
+            CommandSpec spec, String provider, Supplier<List<ToolInput>> inputs, PrintWriter err) {
+        List<ToolInput> taken = new ArrayList<>();
+        for (ToolInput input : inputs(provider, inputs, err)) {
+            if (isFree(spec, input.option(), provider, err)) {
+                spec.addOption(OptionSpec.builder(input.option())
+                        .type(List.class)
+                        .auxiliaryTypes(Path.class)
+                        .arity("1")
+                        .paramLabel(input.form() == ToolInput.Form.FILE ? "FILE" : "DIR")
+                        .description(escaped(input.description()))
+                        .build());
+                taken.add(input);
+            }
+        }
+        return taken;
+    }
+
+    private static List<ToolInput> inputs(String provider, Supplier<List<ToolInput>> inputs, PrintWriter err) {
         try {
-            return reader.inputs();
+            return inputs.get();
         } catch (RuntimeException | LinkageError broken) {
             // One broken plugin never hurts another.
             err.println(
@@ -108,7 +116,9 @@ final class PluginOptions {
                         .arity("0")
                         .description(escaped(check.description()))
                         .build());
-                doctor.checks.put(provider, check);
+                doctor.checks.put(
+                        provider,
+                        new DoctorCommand.Check(check, addInputs(spec, provider, check::inputs, command.getErr())));
             }
         });
     }

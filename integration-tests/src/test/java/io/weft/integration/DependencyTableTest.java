@@ -95,6 +95,13 @@ class DependencyTableTest {
                     List.of("org.xml.sax..", "tools.jackson..", "com.fasterxml.jackson.annotation.."),
                     JACKSON),
             new Row(
+                    "hal-ascend-hcomm",
+                    "io.weft.ascend",
+                    List.of("io.weft.ascend.."),
+                    Set.of("io.weft.api", "io.weft.memory", "io.weft.sim"),
+                    List.of("tools.jackson..", "com.fasterxml.jackson.annotation.."),
+                    JACKSON),
+            new Row(
                     "conformance-tests",
                     "io.weft.conformance",
                     List.of("io.weft.conformance.."),

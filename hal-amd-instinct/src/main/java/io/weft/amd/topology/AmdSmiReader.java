@@ -4,6 +4,8 @@ package io.weft.amd.topology;
 import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
+import io.weft.spi.input.ToolText;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -52,10 +54,10 @@ final class AmdSmiReader {
         boolean any = json != null ? reader.json(json) : new SmiTables(reader.graph, file).read(MatrixTable.all(text));
         if (!any || reader.graph.gpus.isEmpty()) {
             String otherwise = InputText.otherwise(text);
-            throw InputText.refused(
+            throw ToolText.refused(
                     file,
                     "no table of GPUs is in it" + (otherwise.isEmpty() ? "" : "; " + otherwise) + "; it begins '"
-                            + InputText.begins(text) + "'; accepted is " + ACCEPTED);
+                            + ToolText.begins(text) + "'; accepted is " + ACCEPTED);
         }
         return reader.graph;
     }
@@ -133,23 +135,23 @@ final class AmdSmiReader {
         if (key.matches("gpu_\\d{1,5}")) {
             return number(Integer.parseInt(key.substring(4)), null);
         }
-        Optional<Bdf> address = Bdf.parse(key);
+        Optional<PciAddress> address = PciAddress.parse(key);
         return address.isPresent() ? number(-1, address.get()) : -1;
     }
 
     private int place(JsonNode gpu) {
         JsonNode bdf = gpu.get("bdf");
-        Optional<Bdf> address = bdf == null ? Optional.empty() : Bdf.parse(bdf.asString(""));
+        Optional<PciAddress> address = bdf == null ? Optional.empty() : PciAddress.parse(bdf.asString(""));
         if (bdf != null && address.isEmpty() && !SmiCells.isSilent(bdf.asString(""))) {
-            throw InputText.refused(file, "bdf '" + bdf.asString("") + "' is no PCI address such as 0000:0c:00.0");
+            throw ToolText.refused(file, "bdf '" + bdf.asString("") + "' is no PCI address such as 0000:0c:00.0");
         }
         JsonNode number = gpu.get("gpu");
         OptionalLong index = number == null ? OptionalLong.empty() : SmiCells.number(number.asString(""));
         if (index.isPresent() && index.getAsLong() >= 100_000) {
-            throw InputText.refused(file, "gpu " + index.getAsLong() + " is no number of a GPU");
+            throw ToolText.refused(file, "gpu " + index.getAsLong() + " is no number of a GPU");
         }
         if (index.isEmpty() && address.isEmpty()) {
-            throw InputText.refused(file, "a GPU has neither a number nor a bdf: " + shortened(gpu));
+            throw ToolText.refused(file, "a GPU has neither a number nor a bdf: " + shortened(gpu));
         }
         return number(index.isPresent() ? (int) index.getAsLong() : -1, address.orElse(null));
     }
@@ -159,11 +161,11 @@ final class AmdSmiReader {
         return text.length() <= 80 ? text : text.substring(0, 80) + "...";
     }
 
-    private int number(int index, Bdf address) {
+    private int number(int index, PciAddress address) {
         if (index >= 0 && byNumber.containsKey(index)) {
             GpuClaim known = graph.gpus.get(byNumber.get(index));
             if (address != null && known.address != null && !address.equals(known.address)) {
-                throw InputText.refused(
+                throw ToolText.refused(
                         file, "gpu " + index + " is " + known.address + " in one place and " + address + " in another");
             }
             known.address = known.address == null ? address : known.address;

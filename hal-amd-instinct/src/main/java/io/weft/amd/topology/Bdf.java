@@ -1,89 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.amd.topology;
 
-import java.util.Locale;
-import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import io.weft.spi.input.PciAddress;
 
-/**
- * A PCI address. Every interface spells it in its own way, and a wrong reading of one of them once cost 70 % of RCCL's bandwidth (ROCm/rocm-systems PR 3272); so they are all read
- * here, and {@link #toString()} writes the kernel's form.
- *
- * @param domain PCI domain; an MI300A node has several
- * @param bus 0 to 255
- * @param device 0 to 31
- * @param function 0 to 7
- */
-public record Bdf(int domain, int bus, int device, int function) implements Comparable<Bdf> {
-    private static final Pattern FORM =
-            Pattern.compile("(?:([0-9a-f]{1,8})[:_])?([0-9a-f]{1,2})[:_]([0-9a-f]{1,2})(?:[._]([0-7]))?");
+/** A PCI address packed into a number, as AMD's interfaces do it, each in its own way. A wrong reading of one of them once cost 70 % of RCCL's bandwidth (ROCm/rocm-systems PR 3272). */
+public final class Bdf {
+    private Bdf() {}
 
-    public Bdf {
-        if (domain < 0 || bus < 0 || bus > 255 || device < 0 || device > 31 || function < 0 || function > 7) {
-            throw new IllegalArgumentException("no PCI address: domain " + domain + ", bus " + bus + ", device "
-                    + device + ", function " + function);
-        }
-    }
-
-    /**
-     * Reads {@code 0000:0c:00.0}, {@code 0c:00.0}, {@code 0000:0c:00}, {@code 00000000:0C:00.0} and {@code 0000_0c_00_0}, in any case.
-     *
-     * @return empty when it is none of them
-     */
-    public static Optional<Bdf> parse(String text) {
-        Matcher parts = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
-        if (!parts.matches()) {
-            return Optional.empty();
-        }
-        long domain = parts.group(1) == null ? 0 : Long.parseLong(parts.group(1), 16);
-        int bus = Integer.parseInt(parts.group(2), 16);
-        int device = Integer.parseInt(parts.group(3), 16);
-        int function = parts.group(4) == null ? 0 : Integer.parseInt(parts.group(4));
-        return domain > Integer.MAX_VALUE || device > 31
-                ? Optional.empty()
-                : Optional.of(new Bdf((int) domain, bus, device, function));
-    }
-
-    /** From KFD's {@code location_id} (bus, device and function in 8, 5 and 3 bits) and {@code domain}. Higher bits of the location are not part of the address. */
-    public static Bdf ofLocation(long domain, long location) {
-        return new Bdf((int) (domain & 0x7fff_ffff), (int) (location >> 8 & 0xff), (int) (location >> 3 & 0x1f), (int)
-                (location & 7));
-    }
-
-    /** From the SMI libraries' 64-bit identifier: the domain in the upper half, then as KFD's location. */
-    public static Bdf ofBdfId(long id) {
-        return ofLocation(id >>> 32, id & 0xffff_ffffL);
+    /** From the SMI libraries' 64-bit identifier: the domain in the upper half, then as the kernel packs the rest. */
+    public static PciAddress ofBdfId(long id) {
+        return PciAddress.ofLocation(id >>> 32, id & 0xffff_ffffL);
     }
 
     /** From RCCL's {@code busId} number: domain, bus, device and function in 20, 8, 8 and 4 bits from the top, as its log prints in hexadecimal. */
-    public static Bdf ofRcclBusId(long id) {
-        return new Bdf((int) (id >> 20 & 0x7fff_ffff), (int) (id >> 12 & 0xff), (int) (id >> 4 & 0x1f), (int) (id & 7));
-    }
-
-    /** KFD's {@code location_id}. */
-    public int location() {
-        return bus << 8 | device << 3 | function;
+    public static PciAddress ofRcclBusId(long id) {
+        return new PciAddress(
+                (int) (id >> 20 & 0x7fff_ffff), (int) (id >> 12 & 0xff), (int) (id >> 4 & 0x1f), (int) (id & 7));
     }
 
     /** The SMI libraries' identifier. */
-    public long bdfId() {
-        return (long) domain << 32 | location();
+    public static long bdfId(PciAddress address) {
+        return (long) address.domain() << 32 | address.location();
     }
 
     /** RCCL's {@code busId}. */
-    public long rcclBusId() {
-        return (long) domain << 20 | (long) bus << 12 | (long) device << 4 | function;
-    }
-
-    @Override
-    public int compareTo(Bdf other) {
-        return Long.compare(bdfId(), other.bdfId());
-    }
-
-    /** The kernel's form, such as {@code 0000:0c:00.0}. */
-    @Override
-    public String toString() {
-        return String.format(Locale.ROOT, "%04x:%02x:%02x.%x", domain, bus, device, function);
+    public static long rcclBusId(PciAddress address) {
+        return (long) address.domain() << 20
+                | (long) address.bus() << 12
+                | (long) address.device() << 4
+                | address.function();
     }
 }

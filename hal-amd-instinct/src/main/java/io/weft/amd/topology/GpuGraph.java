@@ -2,6 +2,7 @@
 package io.weft.amd.topology;
 
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
 import java.util.List;
 
 /**
@@ -42,7 +43,7 @@ public record GpuGraph(
      */
     public record Gpu(
             int ordinal,
-            Bdf address,
+            PciAddress address,
             String product,
             String gfx,
             int computeUnits,

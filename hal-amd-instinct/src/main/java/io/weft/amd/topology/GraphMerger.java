@@ -5,6 +5,7 @@ import io.weft.amd.topology.SourceGraph.CardClaim;
 import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -79,7 +80,7 @@ final class GraphMerger {
 
     /** Which GPUs are the same. By address where sources have them, else by number. */
     private void identify() {
-        Map<Bdf, Integer> byAddress = new LinkedHashMap<>();
+        Map<PciAddress, Integer> byAddress = new LinkedHashMap<>();
         SourceGraph base =
                 sources.stream().filter(SourceGraph::hasAddresses).findFirst().orElse(null);
         int[][] all = new int[sources.size()][];
@@ -241,7 +242,7 @@ final class GraphMerger {
     private GpuGraph.Gpu gpu(int ordinal) {
         String name = "GPU " + ordinal;
         Map<SourceGraph, GpuClaim> claims = gpus.get(ordinal);
-        Bdf address = claims.values().stream()
+        PciAddress address = claims.values().stream()
                 .map(claim -> claim.address)
                 .filter(java.util.Objects::nonNull)
                 .findFirst()

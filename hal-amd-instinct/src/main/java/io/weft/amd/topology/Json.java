@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.amd.topology;
 
+import io.weft.spi.input.ToolText;
 import java.nio.file.Path;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.json.JsonReadFeature;
@@ -32,7 +33,7 @@ final class Json {
             String place = where == null
                     ? ""
                     : "line " + (before + Math.max(1, where.getLineNr())) + ", column " + where.getColumnNr() + ": ";
-            throw InputText.refused(file, place + "the JSON is broken: " + broken.getOriginalMessage());
+            throw ToolText.refused(file, place + "the JSON is broken: " + broken.getOriginalMessage());
         }
     }
 

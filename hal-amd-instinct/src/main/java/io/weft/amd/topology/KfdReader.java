@@ -5,6 +5,8 @@ import io.weft.amd.topology.SourceGraph.CardClaim;
 import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
+import io.weft.spi.input.ToolText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -73,12 +75,12 @@ final class KfdReader {
 
     static SourceGraph read(Path folder) {
         if (!Files.isDirectory(folder)) {
-            throw InputText.refused(
+            throw ToolText.refused(
                     folder,
                     (Files.exists(folder) ? "is a file" : "there is no such folder") + "; accepted is " + ACCEPTED);
         }
         Path nodes = nodes(folder)
-                .orElseThrow(() -> InputText.refused(folder, "holds no KFD topology; accepted is " + ACCEPTED));
+                .orElseThrow(() -> ToolText.refused(folder, "holds no KFD topology; accepted is " + ACCEPTED));
         KfdReader reader = new KfdReader(folder, nodes);
         reader.read();
         return reader.graph;
@@ -145,7 +147,7 @@ final class KfdReader {
             }
         }
         if (graph.gpus.isEmpty()) {
-            throw InputText.refused(
+            throw ToolText.refused(
                     nodes,
                     "of " + all.size() + " nodes none is a GPU (simd_count above 0); the driver sees no GPU, or the "
                             + "copy is incomplete");
@@ -162,7 +164,7 @@ final class KfdReader {
         gpu.index = graph.gpus.size();
         long location = value(properties, "location_id");
         if (properties.containsKey("location_id")) {
-            gpu.address = Bdf.ofLocation(Math.max(0, value(properties, "domain")), location);
+            gpu.address = PciAddress.ofLocation(Math.max(0, value(properties, "domain")), location);
             for (GpuClaim other : graph.gpus) {
                 if (gpu.address.equals(other.address)) {
                     graph.note(
@@ -304,7 +306,7 @@ final class KfdReader {
             Path real = device.toRealPath();
             for (Path part : real) {
                 if (part.toString().matches("pci[0-9a-f]{4,8}:[0-9a-f]{2}")
-                        || Bdf.parse(part.toString()).isPresent()) {
+                        || PciAddress.parse(part.toString()).isPresent()) {
                     bridges.add(part.toString());
                 }
             }

@@ -6,6 +6,8 @@ import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
+import io.weft.spi.input.ToolText;
 import java.io.StringReader;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -40,14 +42,14 @@ final class RcclXmlReader {
 
     private final Path file;
     private final SourceGraph graph;
-    private final Map<Bdf, Integer> places = new HashMap<>();
+    private final Map<PciAddress, Integer> places = new HashMap<>();
     private final List<Edge> edges = new ArrayList<>();
     private final Map<String, Integer> servers = new LinkedHashMap<>();
     private int impliedEdges;
     private int fastCards;
 
     /** An xGMI edge as written; its target may stand further down. */
-    private record Edge(int from, Bdf target, int count, String targetClass, int line) {}
+    private record Edge(int from, PciAddress target, int count, String targetClass, int line) {}
 
     /** A host socket or PCI device that is open. */
     private record Open(String element, String busid, int numa, int server, double speed, int lanes, String device) {}
@@ -58,7 +60,7 @@ final class RcclXmlReader {
     }
 
     static SourceGraph read(Path file) {
-        String text = InputText.decoded(file, ACCEPTED);
+        String text = ToolText.decoded(file, ACCEPTED);
         RcclXmlReader reader = new RcclXmlReader(file);
         reader.read(text);
         return reader.graph;
@@ -68,7 +70,7 @@ final class RcclXmlReader {
         // White space before the declaration is common and harmless, yet no XML.
         String xmlText = text.stripLeading();
         if (xmlText.isEmpty()) {
-            throw InputText.refused(file, "is empty; accepted is " + ACCEPTED);
+            throw ToolText.refused(file, "is empty; accepted is " + ACCEPTED);
         }
         XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
@@ -96,10 +98,10 @@ final class RcclXmlReader {
     private AcceleratorException refused(String text, XMLStreamReader xml, XMLStreamException broken) {
         if (!text.startsWith("<")) {
             String otherwise = InputText.otherwise(text);
-            return InputText.refused(
+            return ToolText.refused(
                     file,
                     "is no XML" + (otherwise.isEmpty() ? "" : "; " + otherwise) + "; it begins '"
-                            + InputText.begins(text) + "'; accepted is " + ACCEPTED);
+                            + ToolText.begins(text) + "'; accepted is " + ACCEPTED);
         }
         String reason = broken.getMessage() == null ? "" : broken.getMessage();
         int message = reason.indexOf("Message: ");
@@ -107,7 +109,7 @@ final class RcclXmlReader {
         int line = broken.getLocation() != null
                 ? broken.getLocation().getLineNumber()
                 : xml == null ? -1 : xml.getLocation().getLineNumber();
-        return InputText.refused(
+        return ToolText.refused(
                 file,
                 (line > 0 ? "line " + line + ": " : "") + "the XML is broken or cut off: "
                         + reason.replaceAll("\\s+", " "));
@@ -132,7 +134,7 @@ final class RcclXmlReader {
         while (xml.hasNext()) {
             int event = xml.next();
             if (event == XMLStreamConstants.DTD || event == XMLStreamConstants.ENTITY_REFERENCE) {
-                throw InputText.refused(
+                throw ToolText.refused(
                         file,
                         "line " + line(xml) + ": a document type or an entity is in it, which RCCL never writes; "
                                 + "accepted is plain XML");
@@ -156,14 +158,14 @@ final class RcclXmlReader {
             }
             depth++;
             if (++elements > MAX_ELEMENTS || depth > MAX_DEPTH) {
-                throw InputText.refused(
+                throw ToolText.refused(
                         file,
                         "line " + line(xml) + ": more than " + MAX_ELEMENTS + " elements, or more than " + MAX_DEPTH
                                 + " inside one another; no topology is like that");
             }
             String name = xml.getLocalName();
             if (depth == 1 && !name.equals("system")) {
-                throw InputText.refused(
+                throw ToolText.refused(
                         file,
                         "line " + line(xml) + ": the root is <" + name + ">, not <system>; accepted is " + ACCEPTED);
             }
@@ -178,7 +180,7 @@ final class RcclXmlReader {
                 }
             }
         }
-        throw InputText.refused(file, "the XML is cut off: <system> never ends");
+        throw ToolText.refused(file, "the XML is cut off: <system> never ends");
     }
 
     private static int line(XMLStreamReader xml) {
@@ -196,7 +198,7 @@ final class RcclXmlReader {
             return otherwise;
         }
         if (!text.matches("-?\\d{1,9}")) {
-            throw InputText.refused(
+            throw ToolText.refused(
                     file, "line " + line(xml) + ": " + name + " is '" + shortened(text) + "', not a whole number");
         }
         return Integer.parseInt(text);
@@ -229,10 +231,10 @@ final class RcclXmlReader {
     private int gpu(XMLStreamReader xml, Deque<Open> open) {
         Open slot = open.peek();
         if (slot == null || !slot.element().equals("pci")) {
-            throw InputText.refused(file, "line " + line(xml) + ": <gpu> stands outside of a <pci>");
+            throw ToolText.refused(file, "line " + line(xml) + ": <gpu> stands outside of a <pci>");
         }
-        Bdf address = Bdf.parse(slot.busid())
-                .orElseThrow(() -> InputText.refused(
+        PciAddress address = PciAddress.parse(slot.busid())
+                .orElseThrow(() -> ToolText.refused(
                         file,
                         "line " + line(xml) + ": the busid above is '" + shortened(slot.busid())
                                 + "', no PCI address such as 0000:0c:00.0"));
@@ -249,7 +251,7 @@ final class RcclXmlReader {
         gpu.product = device.matches("0x[0-9a-fA-F]{1,8}") ? Chip.product(Long.decode(device)) : "";
         gpu.bridges = bridges(open);
         if (places.containsKey(address)) {
-            throw InputText.refused(file, "line " + line(xml) + ": GPU " + address + " is in it twice");
+            throw ToolText.refused(file, "line " + line(xml) + ": GPU " + address + " is in it twice");
         }
         if (graph.gpus.size() == MatrixTable.MOST_GPUS) {
             throw SmiTables.tooMany(file);
@@ -274,18 +276,18 @@ final class RcclXmlReader {
 
     private void edge(XMLStreamReader xml, int gpu) {
         if (gpu < 0) {
-            throw InputText.refused(
+            throw ToolText.refused(
                     file, "line " + line(xml) + ": <" + xml.getLocalName() + "> stands outside of a <gpu>");
         }
         String text = attribute(xml, "target");
-        Bdf target = Bdf.parse(text)
-                .orElseThrow(() -> InputText.refused(
+        PciAddress target = PciAddress.parse(text)
+                .orElseThrow(() -> ToolText.refused(
                         file,
                         "line " + line(xml) + ": the target is '" + shortened(text)
                                 + "', no PCI address such as 0000:0c:00.0"));
         int count = number(xml, "count", 1);
         if (count < 1 || count > 64) {
-            throw InputText.refused(
+            throw ToolText.refused(
                     file, "line " + line(xml) + ": count is " + count + "; a pair has 1 to 64 parallel links");
         }
         edges.add(new Edge(gpu, target, count, attribute(xml, "tclass"), line(xml)));
@@ -296,7 +298,7 @@ final class RcclXmlReader {
         CardClaim card = new CardClaim();
         card.name = attribute(xml, "name");
         if (slot != null && slot.element().equals("pci")) {
-            card.address = Bdf.parse(slot.busid()).map(Bdf::toString).orElse("");
+            card.address = PciAddress.parse(slot.busid()).map(PciAddress::toString).orElse("");
             card.bridges = bridges(open);
         }
         card.numa = slot == null ? -1 : slot.numa();
@@ -315,7 +317,7 @@ final class RcclXmlReader {
 
     private void finish() {
         if (graph.gpus.isEmpty()) {
-            throw InputText.refused(file, "there is no <gpu> in it; accepted is " + ACCEPTED);
+            throw ToolText.refused(file, "there is no <gpu> in it; accepted is " + ACCEPTED);
         }
         for (Edge edge : edges) {
             Integer to = places.get(edge.target());

@@ -3,6 +3,7 @@ package io.weft.amd.topology;
 
 import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
+import io.weft.spi.input.ToolText;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -93,12 +94,12 @@ final class RocmSmiReader {
     private static RuntimeException refused(Path file, String text) {
         String otherwise = InputText.otherwise(text);
         if (text.contains("Driver not initialized") || text.contains("not found in modules")) {
-            return InputText.refused(
-                    file, "rocm-smi found no driver when it wrote this ('" + InputText.begins(text) + "')");
+            return ToolText.refused(
+                    file, "rocm-smi found no driver when it wrote this ('" + ToolText.begins(text) + "')");
         }
-        return InputText.refused(
+        return ToolText.refused(
                 file,
                 "no table of GPUs is in it" + (otherwise.isEmpty() ? "" : "; " + otherwise) + "; it begins '"
-                        + InputText.begins(text) + "'; accepted is " + ACCEPTED);
+                        + ToolText.begins(text) + "'; accepted is " + ACCEPTED);
     }
 }

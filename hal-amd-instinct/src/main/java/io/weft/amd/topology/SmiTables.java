@@ -5,6 +5,8 @@ import io.weft.amd.topology.SourceGraph.GpuClaim;
 import io.weft.amd.topology.SourceGraph.PairClaim;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
+import io.weft.spi.input.ToolText;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -39,9 +41,9 @@ final class SmiTables {
         if (numbered.matches()) {
             gpu.index = Integer.parseInt(numbered.group(1));
         } else {
-            Optional<Bdf> address = Bdf.parse(label);
+            Optional<PciAddress> address = PciAddress.parse(label);
             if (address.isEmpty()) {
-                throw InputText.refused(file, "'" + label + "' is no PCI address such as 0000:0c:00.0");
+                throw ToolText.refused(file, "'" + label + "' is no PCI address such as 0000:0c:00.0");
             }
             gpu.address = address.get();
             // Spelled in another way it is the same GPU.
@@ -66,7 +68,7 @@ final class SmiTables {
     }
 
     static AcceleratorException tooMany(Path file) {
-        return InputText.refused(file, "names more than " + MatrixTable.MOST_GPUS + " GPUs");
+        return ToolText.refused(file, "names more than " + MatrixTable.MOST_GPUS + " GPUs");
     }
 
     /**

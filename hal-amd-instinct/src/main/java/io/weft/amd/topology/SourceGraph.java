@@ -2,6 +2,7 @@
 package io.weft.amd.topology;
 
 import io.weft.api.Finding;
+import io.weft.spi.input.PciAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -46,7 +47,7 @@ final class SourceGraph {
         /** The source's own number for it. */
         int index = -1;
 
-        Bdf address;
+        PciAddress address;
         String product = "";
         String gfx = "";
         int computeUnits = -1;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.weft.spi.input.PciAddress;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +25,7 @@ class NamesAndNumbersTest {
                 " 0000:0c:00.0 "
             })
     void anAddressIsReadInEverySpelling(String text) {
-        assertEquals("0000:0c:00.0", Bdf.parse(text).orElseThrow().toString());
+        assertEquals("0000:0c:00.0", PciAddress.parse(text).orElseThrow().toString());
     }
 
     @ParameterizedTest
@@ -40,7 +41,7 @@ class NamesAndNumbersTest {
                 "ffffffff:00:00.0"
             })
     void whatIsNoAddressIsNotTakenForOne(String text) {
-        assertTrue(Bdf.parse(text).isEmpty(), text);
+        assertTrue(PciAddress.parse(text).isEmpty(), text);
     }
 
     @Test
@@ -49,18 +50,18 @@ class NamesAndNumbersTest {
         System.out.println("seed " + seed);
         Random random = new Random(seed);
         for (int i = 0; i < 1000; i++) {
-            Bdf address = new Bdf(random.nextInt(0x10000), random.nextInt(256), random.nextInt(32), random.nextInt(8));
-            assertEquals(address, Bdf.ofLocation(address.domain(), address.location()));
-            assertEquals(address, Bdf.ofBdfId(address.bdfId()));
-            assertEquals(address, Bdf.ofRcclBusId(address.rcclBusId()));
-            assertEquals(address, Bdf.parse(address.toString()).orElseThrow());
+            PciAddress address = new PciAddress(random.nextInt(0x10000), random.nextInt(256), random.nextInt(32), random.nextInt(8));
+            assertEquals(address, PciAddress.ofLocation(address.domain(), address.location()));
+            assertEquals(address, Bdf.ofBdfId(Bdf.bdfId(address)));
+            assertEquals(address, Bdf.ofRcclBusId(Bdf.rcclBusId(address)));
+            assertEquals(address, PciAddress.parse(address.toString()).orElseThrow());
         }
     }
 
     @Test
     void realLocationsAreRead() {
-        assertEquals("0000:47:00.0", Bdf.ofLocation(0, 18176).toString());
-        assertEquals("0000:65:00.0", Bdf.ofLocation(0, 25856).toString());
+        assertEquals("0000:47:00.0", PciAddress.ofLocation(0, 18176).toString());
+        assertEquals("0000:65:00.0", PciAddress.ofLocation(0, 25856).toString());
         assertEquals("0000:c1:00.0", Bdf.ofRcclBusId(0xc1000).toString());
     }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The Ascend plugin: the provider {@code ascend}.
+ *
+ * <p>Nobody depends on it: it is found by {@link java.util.ServiceLoader} alone.
+ *
+ * <ul>
+ *   <li>Requires {@code io.weft.api}, whose SPI it implements.
+ *   <li>Requires {@code io.weft.sim}: its machines are models that run on the simulator's engine.
+ *   <li>Requires Jackson for rank tables.
+ *   <li>Provides the provider {@code ascend}.
+ * </ul>
+ */
+module io.weft.ascend {
+    requires transitive io.weft.api;
+    requires io.weft.sim;
+    requires tools.jackson.databind;
+
+    provides io.weft.spi.AcceleratorProvider with
+            io.weft.ascend.AscendProvider;
+}
