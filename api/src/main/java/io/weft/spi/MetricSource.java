@@ -66,7 +66,11 @@ public interface MetricSource {
 
         /** Something that happens again and again and takes its time. */
         public static Metric timer(
-                String name, String description, Map<String, String> tags, DoubleSupplier seconds, DoubleSupplier count) {
+                String name,
+                String description,
+                Map<String, String> tags,
+                DoubleSupplier seconds,
+                DoubleSupplier count) {
             return new Metric(Kind.TIMER, name, "seconds", description, tags, seconds, count);
         }
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
+import io.weft.api.ElementType;
 import io.weft.api.Platform;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.bench.ScalingBench;
 import io.weft.runtime.model.ModelConfigReader;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
-import io.weft.api.ElementType;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,8 +25,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "scaling",
         mixinStandardHelpOptions = true,
-        description = "Predicts how far data-parallel training of a model's layers scales: gradients are summed over all"
-                + " devices while earlier layers are still being differentiated.")
+        description =
+                "Predicts how far data-parallel training of a model's layers scales: gradients are summed over all"
+                        + " devices while earlier layers are still being differentiated.")
 final class BenchScalingCommand implements Callable<Integer> {
     @ParentCommand
     BenchCommand bench;

@@ -54,9 +54,7 @@ final class AscendMachines {
         if (name.startsWith(CLUSTER)) {
             int servers = servers(name.substring(CLUSTER.length()));
             return Optional.of(MachineOfGraph.machine(
-                    cluster(servers),
-                    name,
-                    servers + " servers of 8 Ascend 910B3, joined by RoCE (links +-10 %)"));
+                    cluster(servers), name, servers + " servers of 8 Ascend 910B3, joined by RoCE (links +-10 %)"));
         }
         return DOCUMENTS.stream().anyMatch(target -> target.name().equals(name))
                 ? Optional.of(document(name))

@@ -62,7 +62,9 @@ public final class AscendProvider implements AcceleratorProvider {
 
     /** How well ranks are placed, where there is a model to tell it by. */
     private static List<Finding> advice(AscendGraph graph) {
-        return !graph.ranked() || graph.npus().size() < 2 || AscendMachines.of(graph.generation()).isEmpty()
+        return !graph.ranked()
+                        || graph.npus().size() < 2
+                        || AscendMachines.of(graph.generation()).isEmpty()
                 ? List.of()
                 : MappingAdvice.of(MachineOfGraph.machine(graph, "described", ""));
     }

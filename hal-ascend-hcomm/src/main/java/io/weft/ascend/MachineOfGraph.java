@@ -66,7 +66,8 @@ final class MachineOfGraph {
                 .orElseThrow(() -> new AcceleratorException(
                         ErrorCode.BAD_DOCUMENT,
                         "rank table",
-                        name + ": there is no model of the " + graph.generation().label()
+                        name + ": there is no model of the "
+                                + graph.generation().label()
                                 + ", whose memory and links nobody has measured in public; accepted are tables of the"
                                 + " 910A, A2 and A3 (version 1.0 or 1.2)"));
         return new MachineOfGraph(graph, model, name).build(description);
@@ -81,8 +82,9 @@ final class MachineOfGraph {
             machine.device(device(npu));
         }
         Map<Integer, List<Npu>> servers = new TreeMap<>();
-        graph.npus().forEach(npu -> servers.computeIfAbsent(npu.server(), key -> new ArrayList<>())
-                .add(npu));
+        graph.npus()
+                .forEach(npu -> servers.computeIfAbsent(npu.server(), key -> new ArrayList<>())
+                        .add(npu));
         boolean fabricSwitches = false;
         for (Map.Entry<Integer, List<Npu>> server : servers.entrySet()) {
             fabricSwitches |= inside(server.getKey(), server.getValue());
@@ -289,7 +291,6 @@ final class MachineOfGraph {
     }
 
     private static CollectiveRange way(CollectiveAlgorithm algorithm, String protocol, double stepNanos) {
-        return new CollectiveRange(
-                0, Long.MAX_VALUE, algorithm, protocol, 1, CLUSTER_BASE_NANOS, stepNanos, 0, 0.9);
+        return new CollectiveRange(0, Long.MAX_VALUE, algorithm, protocol, 1, CLUSTER_BASE_NANOS, stepNanos, 0, 0.9);
     }
 }

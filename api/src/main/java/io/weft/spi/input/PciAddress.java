@@ -53,10 +53,8 @@ public record PciAddress(int domain, int bus, int device, int function) implemen
     /** From a domain and what {@link #location()} gives; higher bits of the location are not part of the address. */
     public static PciAddress ofLocation(long domain, long location) {
         return new PciAddress(
-                (int) (domain & 0x7fff_ffff),
-                (int) (location >> 8 & 0xff),
-                (int) (location >> 3 & 0x1f),
-                (int) (location & 7));
+                (int) (domain & 0x7fff_ffff), (int) (location >> 8 & 0xff), (int) (location >> 3 & 0x1f), (int)
+                        (location & 7));
     }
 
     @Override

@@ -12,9 +12,7 @@ final class InputText {
     /** The file's text, as {@link ToolText#read}. */
     static String read(Path file, String accepted) {
         return ToolText.read(
-                file,
-                accepted,
-                ", which is what the SMI tools leave, with exit code 0, when the driver is not loaded");
+                file, accepted, ", which is what the SMI tools leave, with exit code 0, when the driver is not loaded");
     }
 
     /** What kind of file it is, when it is one of the others; empty when it looks like none. */

@@ -298,7 +298,8 @@ final class RcclXmlReader {
         CardClaim card = new CardClaim();
         card.name = attribute(xml, "name");
         if (slot != null && slot.element().equals("pci")) {
-            card.address = PciAddress.parse(slot.busid()).map(PciAddress::toString).orElse("");
+            card.address =
+                    PciAddress.parse(slot.busid()).map(PciAddress::toString).orElse("");
             card.bridges = bridges(open);
         }
         card.numa = slot == null ? -1 : slot.numa();

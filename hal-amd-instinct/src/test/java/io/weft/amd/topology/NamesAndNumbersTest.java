@@ -50,7 +50,8 @@ class NamesAndNumbersTest {
         System.out.println("seed " + seed);
         Random random = new Random(seed);
         for (int i = 0; i < 1000; i++) {
-            PciAddress address = new PciAddress(random.nextInt(0x10000), random.nextInt(256), random.nextInt(32), random.nextInt(8));
+            PciAddress address =
+                    new PciAddress(random.nextInt(0x10000), random.nextInt(256), random.nextInt(32), random.nextInt(8));
             assertEquals(address, PciAddress.ofLocation(address.domain(), address.location()));
             assertEquals(address, Bdf.ofBdfId(Bdf.bdfId(address)));
             assertEquals(address, Bdf.ofRcclBusId(Bdf.rcclBusId(address)));

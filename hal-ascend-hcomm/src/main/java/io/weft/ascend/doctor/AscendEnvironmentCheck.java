@@ -23,8 +23,7 @@ public final class AscendEnvironmentCheck implements EnvironmentCheck {
             DeviceMemory::look);
 
     private static final List<ToolInput> INPUTS = List.of(
-            new ToolInput(
-                    AscendTopologyReader.RANK_TABLE, ToolInput.Form.FILE, "Check a rank table (with --ascend)."),
+            new ToolInput(AscendTopologyReader.RANK_TABLE, ToolInput.Form.FILE, "Check a rank table (with --ascend)."),
             new ToolInput(
                     AscendTopologyReader.NPU_SMI,
                     ToolInput.Form.FILE,
@@ -37,8 +36,7 @@ public final class AscendEnvironmentCheck implements EnvironmentCheck {
                     Running.OPTION,
                     ToolInput.Form.FILE,
                     "Judge a running job by what its /metrics gave (with --ascend)."),
-            new ToolInput(
-                    HcclTest.OPTION, ToolInput.Form.FILE, "Look at the table of hccl_test (with --ascend)."));
+            new ToolInput(HcclTest.OPTION, ToolInput.Form.FILE, "Look at the table of hccl_test (with --ascend)."));
 
     /** Makes a check; no side effect. */
     public AscendEnvironmentCheck() {}

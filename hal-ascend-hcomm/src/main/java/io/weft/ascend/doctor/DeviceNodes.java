@@ -25,8 +25,10 @@ final class DeviceNodes {
                     "there is no /dev/davinciN: no NPU is to be seen here",
                     "Either there is none, the driver is not loaded, or the container was started without it.",
                     "",
-                    "Pass /dev/davinciN, " + String.join(", ", COMMON.stream().map(name -> "/dev/" + name).toList())
-                            + " to a container.");
+                    "Pass /dev/davinciN, "
+                            + String.join(
+                                    ", ",
+                                    COMMON.stream().map(name -> "/dev/" + name).toList()) + " to a container.");
             return;
         }
         List<String> missing =

@@ -34,7 +34,8 @@ public final class ErrorCodes {
         if (exact != null) {
             return Optional.of(exact);
         }
-        // A line of a log: the first code in it that is known. Small numbers stand in every line, so they count alone only.
+        // A line of a log: the first code in it that is known. Small numbers stand in every line, so they count alone
+        // only.
         for (String word : wanted.split("[^A-Z0-9]+", -1)) {
             if (word.length() > 4 && CODES.containsKey(word)) {
                 return Optional.of(CODES.get(word));

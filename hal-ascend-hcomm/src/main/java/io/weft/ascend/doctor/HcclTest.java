@@ -20,7 +20,8 @@ record HcclTest(List<Row> rows) {
     /** Reads such a file. */
     static final String OPTION = "--hccl-test";
 
-    private static final String ACCEPTED = "the table of hccl_test: data_size | avg_time | alg_bandwidth | check_result";
+    private static final String ACCEPTED =
+            "the table of hccl_test: data_size | avg_time | alg_bandwidth | check_result";
     private static final Pattern ROW =
             Pattern.compile("(\\d{1,18})\\s*\\|\\s*([0-9.]+)\\s*\\|\\s*([0-9.]+)\\s*\\|\\s*(\\S+)\\s*\\|?");
 
@@ -50,7 +51,8 @@ record HcclTest(List<Row> rows) {
                 Matcher row = ROW.matcher(line);
                 if (!row.matches()) {
                     throw ToolText.refused(
-                            file, "line " + number + ": '" + ToolText.begins(line) + "' is no row; accepted is " + ACCEPTED);
+                            file,
+                            "line " + number + ": '" + ToolText.begins(line) + "' is no row; accepted is " + ACCEPTED);
                 }
                 try {
                     rows.add(new Row(
@@ -79,8 +81,9 @@ record HcclTest(List<Row> rows) {
             if (!wrong.isEmpty()) {
                 report.problem(
                         "hccl-test",
-                        wrong.size() + " of " + test.rows().size() + " sizes gave '" + wrong.getFirst().result()
-                                + "', first at " + wrong.getFirst().bytes() + " bytes",
+                        wrong.size() + " of " + test.rows().size() + " sizes gave '"
+                                + wrong.getFirst().result() + "', first at "
+                                + wrong.getFirst().bytes() + " bytes",
                         "Data arrived wrong.",
                         "oam-tools, hccl_test",
                         "Look for a faulty device: halve the ranks until it goes.");

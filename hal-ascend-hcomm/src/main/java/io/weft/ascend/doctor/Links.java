@@ -39,8 +39,9 @@ final class Links {
         }
         Map<Integer, List<Port>> ports = new TreeMap<>();
         for (HccnReport read : node.ports().values()) {
-            read.ports().forEach((device, port) -> ports.computeIfAbsent(device, key -> new ArrayList<>())
-                    .add(port));
+            read.ports()
+                    .forEach((device, port) -> ports.computeIfAbsent(device, key -> new ArrayList<>())
+                            .add(port));
         }
         state(ports, report);
         flaps(ports, report);
@@ -197,7 +198,8 @@ final class Links {
                     "vllm-project/vllm-ascend#3162",
                     "hccn_tool -i DEVICE -tls -s enable 0 (or 1) on all of them.");
         } else if (!seen.isEmpty()) {
-            report.good(TLS, "TLS is " + (seen.contains(1) ? "on" : "off") + " on all " + each.size() + " devices seen");
+            report.good(
+                    TLS, "TLS is " + (seen.contains(1) ? "on" : "off") + " on all " + each.size() + " devices seen");
         }
     }
 }

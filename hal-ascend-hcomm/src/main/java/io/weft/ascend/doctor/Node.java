@@ -106,14 +106,13 @@ record Node(
             try {
                 graph = Optional.of(builder.build());
             } catch (AcceleratorException unusable) {
-                refused(file, named, unusable, refusals);
+                refusals.add(unusable.detail());
             }
         }
         return new Node(host, environments, List.copyOf(tables), devices, ports, graph, List.copyOf(refusals));
     }
 
-    private static void refused(
-            Path file, Set<Path> named, AcceleratorException unusable, List<String> refusals) {
+    private static void refused(Path file, Set<Path> named, AcceleratorException unusable, List<String> refusals) {
         if (named.contains(file)) {
             throw unusable;
         }

@@ -65,8 +65,8 @@ final class Ports {
                 "ports that HCCL binds are held: " + String.join("; ", held),
                 "The next job fails to bind (EJ0003, EI0019), or waits 120 s for a connection that never comes (EI0006).",
                 "vllm-project/vllm-ascend#1955, #405, #11968, #4725; hiyouga/LlamaFactory#9330",
-                "End the old job, or give this one ranges of its own: HCCL_NPU_SOCKET_PORT_RANGE=" + free(listening, 17_000)
-                        + " HCCL_HOST_SOCKET_PORT_RANGE=" + free(listening, 61_000) + ".");
+                "End the old job, or give this one ranges of its own: HCCL_NPU_SOCKET_PORT_RANGE="
+                        + free(listening, 17_000) + " HCCL_HOST_SOCKET_PORT_RANGE=" + free(listening, 61_000) + ".");
     }
 
     private static String text(Map<Integer, List<String>> wanted) {
@@ -108,8 +108,10 @@ final class Ports {
     private static void settings(Node node, Report report, Map<Integer, List<String>> wanted) {
         Map<String, Set<String>> jobs = new LinkedHashMap<>();
         for (HostFiles.Environment environment : node.environments()) {
-            Optional<String> npu = environment.value("HCCL_NPU_SOCKET_PORT_RANGE").filter(text -> !text.isBlank());
-            Optional<String> host = environment.value("HCCL_HOST_SOCKET_PORT_RANGE").filter(text -> !text.isBlank());
+            Optional<String> npu =
+                    environment.value("HCCL_NPU_SOCKET_PORT_RANGE").filter(text -> !text.isBlank());
+            Optional<String> host =
+                    environment.value("HCCL_HOST_SOCKET_PORT_RANGE").filter(text -> !text.isBlank());
             Optional<String> base = environment.value("HCCL_IF_BASE_PORT").filter(text -> !text.isBlank());
             environment
                     .value("MASTER_PORT")
@@ -212,8 +214,8 @@ final class Ports {
             }
             for (String descriptor : host.list("proc/" + pid + "/fd")) {
                 try {
-                    Matcher socket = SOCKET.matcher(
-                            Files.readSymbolicLink(host.path("proc/" + pid + "/fd/" + descriptor))
+                    Matcher socket =
+                            SOCKET.matcher(Files.readSymbolicLink(host.path("proc/" + pid + "/fd/" + descriptor))
                                     .toString());
                     if (socket.matches()) {
                         String name = host.text("proc/" + pid + "/cmdline")
@@ -222,8 +224,8 @@ final class Ports {
                                 .orElse("?");
                         found.putIfAbsent(
                                 socket.group(1),
-                                "process " + pid + " ("
-                                        + (name.length() > 60 ? name.substring(0, 60) + "..." : name) + ")");
+                                "process " + pid + " (" + (name.length() > 60 ? name.substring(0, 60) + "..." : name)
+                                        + ")");
                     }
                 } catch (IOException | UnsupportedOperationException | SecurityException gone) {
                     // The process ended meanwhile, or is someone else's.

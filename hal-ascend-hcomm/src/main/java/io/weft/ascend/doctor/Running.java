@@ -58,11 +58,13 @@ final class Running {
             Matcher sample = SAMPLE.matcher(line);
             if (!sample.matches()) {
                 throw ToolText.refused(
-                        file, "line " + number + ": '" + ToolText.begins(line) + "' is no sample; accepted is " + ACCEPTED);
+                        file,
+                        "line " + number + ": '" + ToolText.begins(line) + "' is no sample; accepted is " + ACCEPTED);
             }
             double value;
             try {
-                value = Double.parseDouble(sample.group(3).replace("+Inf", "Infinity").replace("-Inf", "-Infinity"));
+                value = Double.parseDouble(
+                        sample.group(3).replace("+Inf", "Infinity").replace("-Inf", "-Infinity"));
             } catch (NumberFormatException none) {
                 throw ToolText.refused(file, "line " + number + ": '" + sample.group(3) + "' is no number");
             }
@@ -103,8 +105,7 @@ final class Running {
             return;
         }
         double each = seconds / count;
-        String seen = String.format(
-                Locale.ROOT, "%.0f switches between groups took %.2f us each", count, each * 1e6);
+        String seen = String.format(Locale.ROOT, "%.0f switches between groups took %.2f us each", count, each * 1e6);
         if (each > MOST_SWITCH_SECONDS) {
             report.warning(
                     "group-switch",

@@ -133,7 +133,8 @@ final class VariableRules {
         });
         Optional<String> pcie = environment.value("HCCL_INTRA_PCIE_ENABLE").map(String::strip);
         Optional<String> roce = environment.value("HCCL_INTRA_ROCE_ENABLE").map(String::strip);
-        boolean both = pcie.filter("1"::equals).isPresent() && roce.filter("1"::equals).isPresent();
+        boolean both =
+                pcie.filter("1"::equals).isPresent() && roce.filter("1"::equals).isPresent();
         boolean alone = (pcie.filter("0"::equals).isPresent() && roce.isEmpty())
                 || (roce.filter("0"::equals).isPresent() && pcie.isEmpty());
         if (both || alone) {
@@ -146,7 +147,10 @@ final class VariableRules {
                     "Use one of these.");
         }
         environment.value("HCCL_WHITELIST_DISABLE").filter("0"::equals).ifPresent(text -> {
-            if (environment.value("HCCL_WHITELIST_FILE").filter(file -> !file.isBlank()).isEmpty()) {
+            if (environment
+                    .value("HCCL_WHITELIST_FILE")
+                    .filter(file -> !file.isBlank())
+                    .isEmpty()) {
                 report.problem(
                         CHECK,
                         "HCCL_WHITELIST_DISABLE=0 without HCCL_WHITELIST_FILE" + owner,
@@ -155,8 +159,10 @@ final class VariableRules {
                         "Name the file, or leave the list off.");
             }
         });
-        environment.value("HCCL_SOCKET_IFNAME").filter(text -> !text.isBlank()).ifPresent(text -> interfaces(
-                node, text.strip(), owner, report));
+        environment
+                .value("HCCL_SOCKET_IFNAME")
+                .filter(text -> !text.isBlank())
+                .ifPresent(text -> interfaces(node, text.strip(), owner, report));
         if (environment.value("HCCL_IF_IP").isPresent()
                 && environment.value("HCCL_SOCKET_IFNAME").isPresent()) {
             report.note(
@@ -180,8 +186,8 @@ final class VariableRules {
         List<String> names = List.of((exact ? rest.substring(1) : rest).split(",", -1));
         List<String> used = there.stream()
                 .filter(name -> !name.equals("lo"))
-                .filter(name -> names.stream().anyMatch(want -> exact ? name.equals(want) : name.startsWith(want))
-                        != exclude)
+                .filter(name ->
+                        names.stream().anyMatch(want -> exact ? name.equals(want) : name.startsWith(want)) != exclude)
                 .toList();
         if (used.isEmpty()) {
             report.problem(

@@ -2,6 +2,7 @@
 package io.weft.ascend.mapping;
 
 import io.weft.api.Finding;
+import io.weft.api.topology.LinkKind;
 import io.weft.ascend.mapping.RankMapper.Freedom;
 import io.weft.ascend.mapping.RankMapper.Mapping;
 import io.weft.sim.machine.Machine;
@@ -65,6 +66,9 @@ public final class MappingAdvice {
         if (rows > 1) {
             patterns.add(RankTraffic.mesh(rows, n / rows, BYTES));
         }
+        if (n > 2 && n % 2 == 0 && hasPackages(machine)) {
+            patterns.add(RankTraffic.groups(2, n / 2, BYTES, BYTES / 16));
+        }
         int inner = n / machine.nodes();
         if (machine.nodes() > 1 && n % machine.nodes() == 0 && inner > 1) {
             // A tensor-parallel group moves far more than data parallelism does.
@@ -74,8 +78,13 @@ public final class MappingAdvice {
         return patterns;
     }
 
+    private static boolean hasPackages(Machine machine) {
+        return machine.links().stream().anyMatch(link -> link.kind() == LinkKind.IN_PACKAGE);
+    }
+
     private static Finding finding(Mapping mapping) {
-        String search = mapping.exact() ? "every legal numbering was tried" : "searched by swapping, not all were tried";
+        String search =
+                mapping.exact() ? "every legal numbering was tried" : "searched by swapping, not all were tried";
         if (mapping.gain() < WORTH) {
             return Finding.of(
                     Finding.Severity.GOOD,

@@ -140,7 +140,8 @@ public final class RankMapper {
     public static Mapping map(Machine machine, RankTraffic traffic, Freedom freedom) {
         if (traffic.ranks() != machine.deviceCount()) {
             throw AcceleratorException.invalid(
-                    "rank mapping", traffic.ranks() + " ranks on " + machine.deviceCount() + " devices; expected as many");
+                    "rank mapping",
+                    traffic.ranks() + " ranks on " + machine.deviceCount() + " devices; expected as many");
         }
         if (traffic.ranks() > MOST_RANKS) {
             throw AcceleratorException.invalid(
@@ -385,7 +386,8 @@ public final class RankMapper {
                 for (int b = a + 1; b < n; b++) {
                     trials++;
                     if (freedom == Freedom.LEGAL
-                            && machine.device(at[a]).node() != machine.device(at[b]).node()) {
+                            && machine.device(at[a]).node()
+                                    != machine.device(at[b]).node()) {
                         continue;
                     }
                     double before = sumAt(at, a) + sumAt(at, b);

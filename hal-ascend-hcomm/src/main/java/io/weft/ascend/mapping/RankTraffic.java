@@ -62,13 +62,13 @@ public record RankTraffic(String name, int ranks, List<Flow> flows) {
      * @param outerBytes bytes for each step of a ring between groups
      */
     public static RankTraffic groups(int inner, int outer, double innerBytes, double outerBytes) {
-        return grouped("groups of " + inner + ", " + outer + " of them", inner, outer, 1, inner, innerBytes, outerBytes);
+        return grouped(
+                "groups of " + inner + ", " + outer + " of them", inner, outer, 1, inner, innerBytes, outerBytes);
     }
 
     /** As {@link #groups}, but a group's members are as many ranks apart as there are groups: data parallelism numbered first. */
     public static RankTraffic strided(int inner, int outer, double innerBytes, double outerBytes) {
-        return grouped(
-                "groups of " + inner + " at distance " + outer, inner, outer, outer, 1, innerBytes, outerBytes);
+        return grouped("groups of " + inner + " at distance " + outer, inner, outer, outer, 1, innerBytes, outerBytes);
     }
 
     private static RankTraffic grouped(

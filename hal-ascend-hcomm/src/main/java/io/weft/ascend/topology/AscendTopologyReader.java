@@ -156,7 +156,9 @@ public final class AscendTopologyReader implements TopologyReader {
         return new DescribedDevice(
                 npu.ordinal(),
                 npu.chip(),
-                graph.generation() == Generation.UNKNOWN ? "" : graph.generation().label(),
+                graph.generation() == Generation.UNKNOWN
+                        ? ""
+                        : graph.generation().label(),
                 npu.address().isEmpty() ? npu.ip() : npu.address(),
                 npu.server(),
                 npu.numa(),

@@ -349,13 +349,12 @@ public final class GraphBuilder {
                     continue;
                 }
                 LinkClass said = topology.links().get(from).get(to);
-                boolean fabric =
-                        switch (graph.generation()) {
-                            case A2 -> topology.devices().size() <= 8;
-                            case A3 -> true;
-                            case ATLAS_800 -> from / 4 == to / 4;
-                            default -> false;
-                        };
+                boolean fabric = switch (graph.generation()) {
+                    case A2 -> topology.devices().size() <= 8;
+                    case A3 -> true;
+                    case ATLAS_800 -> from / 4 == to / 4;
+                    default -> false;
+                };
                 if (said == LinkClass.UNKNOWN) {
                     unknown.add(from + "-" + to);
                 } else if (fabric && said.isPcie()) {
@@ -367,8 +366,8 @@ public final class GraphBuilder {
             findings.add(new Finding(
                     Finding.Severity.WARNING,
                     "missing-hccs",
-                    worse.size() + " pairs are joined by PCIe on a machine of " + graph.generation().label()
-                            + ", which joins them by its fabric: " + examples(worse),
+                    worse.size() + " pairs are joined by PCIe on a machine of "
+                            + graph.generation().label() + ", which joins them by its fabric: " + examples(worse),
                     "Collectives run at their slowest link's speed.",
                     "HCCL documentation; npu-smi info -t topo",
                     "Look at npu-smi info -t hccs for the health of the links; a virtual machine may hide them."));

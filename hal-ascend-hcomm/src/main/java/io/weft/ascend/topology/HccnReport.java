@@ -22,8 +22,8 @@ public record HccnReport(Map<Integer, Port> ports) {
 
     private static final Pattern COMMAND = Pattern.compile(".*hccn_tool\\b.*?\\s-i\\s+(\\d{1,5})\\b.*");
     private static final Pattern PREFIX = Pattern.compile("\\[(?:devid|device)\\s+(\\d{1,5})\\]\\s*(.*)");
-    private static final Pattern CONF =
-            Pattern.compile("(address|netmask|gateway|netdetect|send_arp_status|mtu|IPv6address|IPv6gateway)_(\\d{1,5})\\s*=\\s*(.*)");
+    private static final Pattern CONF = Pattern.compile(
+            "(address|netmask|gateway|netdetect|send_arp_status|mtu|IPv6address|IPv6gateway)_(\\d{1,5})\\s*=\\s*(.*)");
     private static final Pattern COUNTER = Pattern.compile("([a-z][a-z0-9]*(?:_[a-z0-9]+){2,})\\s*:\\s*(\\d{1,19})");
     private static final Pattern EVENT = Pattern.compile("(.*\\d)\\s+LINK\\s+(UP|DOWN)");
     private static final Pattern SPEED = Pattern.compile("(?i)speed\\s*:\\s*(\\d{1,9})\\s*Mb/s");
@@ -101,7 +101,9 @@ public record HccnReport(Map<Integer, Port> ports) {
         public long downs() {
             return downs >= 0
                     ? downs
-                    : events.isEmpty() ? -1 : events.stream().filter(event -> !event.up()).count();
+                    : events.isEmpty()
+                            ? -1
+                            : events.stream().filter(event -> !event.up()).count();
         }
 
         /** Changes of the link, newest first as the tool prints them. */
@@ -147,7 +149,10 @@ public record HccnReport(Map<Integer, Port> ports) {
             Matcher conf = CONF.matcher(line);
             if (conf.matches()) {
                 any = true;
-                conf(port(ports, number(file, i, conf.group(2))), conf.group(1), conf.group(3).strip());
+                conf(
+                        port(ports, number(file, i, conf.group(2))),
+                        conf.group(1),
+                        conf.group(3).strip());
                 continue;
             }
             Matcher prefix = PREFIX.matcher(line);

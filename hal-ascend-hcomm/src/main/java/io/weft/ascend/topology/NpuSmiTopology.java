@@ -111,7 +111,9 @@ public record NpuSmiTopology(
         for (int device : columns) {
             if (!links.containsKey(device)) {
                 throw ToolText.refused(
-                        file, "line " + (header + 1) + " names NPU " + device + ", and no row is for it: the table is cut off");
+                        file,
+                        "line " + (header + 1) + " names NPU " + device
+                                + ", and no row is for it: the table is cut off");
             }
         }
         return new NpuSmiTopology(columns, links, affinity);
@@ -130,8 +132,7 @@ public record NpuSmiTopology(
         }
         if (words.length - 1 < columns.size()) {
             throw ToolText.refused(
-                    file,
-                    "line " + line + " has " + (words.length - 1) + " cells for " + columns.size() + " NPUs");
+                    file, "line " + line + " has " + (words.length - 1) + " cells for " + columns.size() + " NPUs");
         }
         Map<Integer, LinkClass> row = new TreeMap<>();
         for (int i = 0; i < columns.size(); i++) {

@@ -47,11 +47,9 @@ public final class RankTableReader {
         } else if (root.has("server_list")) {
             table = ofServers(root);
         } else if (isEmptyWhileInitializing(root)) {
-            table = new RankTable(
-                    root.text("version", "1.0"), "initializing", -1, -1, List.of(), List.of());
+            table = new RankTable(root.text("version", "1.0"), "initializing", -1, -1, List.of(), List.of());
         } else {
-            throw ToolText.refused(
-                    file, "has none of server_list, group_list and rank_list; accepted is " + ACCEPTED);
+            throw ToolText.refused(file, "has none of server_list, group_list and rank_list; accepted is " + ACCEPTED);
         }
         if (table.isComplete() && table.size() == 0) {
             throw ToolText.refused(file, "names no device; accepted is " + ACCEPTED);
@@ -138,12 +136,7 @@ public final class RankTableReader {
             }
         }
         return new RankTable(
-                version,
-                status(root),
-                (int) root.number("server_count", 0, MOST_DEVICES, -1),
-                -1,
-                servers,
-                pods);
+                version, status(root), (int) root.number("server_count", 0, MOST_DEVICES, -1), -1, servers, pods);
     }
 
     private static Device device(JsonPlace device, String rankKey) {
@@ -168,8 +161,7 @@ public final class RankTableReader {
         for (JsonPlace group : root.objects("group_list")) {
             stated += (int) group.number("device_count", 0, MOST_DEVICES, 0);
             for (JsonPlace instance : group.objects("instance_list")) {
-                List<Device> own =
-                        byServer.computeIfAbsent(instance.text("server_id"), server -> new ArrayList<>());
+                List<Device> own = byServer.computeIfAbsent(instance.text("server_id"), server -> new ArrayList<>());
                 for (JsonPlace device : instance.objects("devices")) {
                     // The form has no ranks: they go by place.
                     own.add(new Device(

@@ -77,9 +77,11 @@ public final class RankTableRules {
                 }
             }
         }
-        if (table.statedServers() >= 0 && table.statedServers() != table.servers().size()) {
+        if (table.statedServers() >= 0
+                && table.statedServers() != table.servers().size()) {
             problem(
-                    "server_count is " + table.statedServers() + " and " + table.servers().size() + " are listed",
+                    "server_count is " + table.statedServers() + " and "
+                            + table.servers().size() + " are listed",
                     "HCCL refuses the table (EI0004, EI0014).",
                     "Make them agree.");
         }
@@ -113,8 +115,8 @@ public final class RankTableRules {
             int own = server.devices().size();
             if (own > 0 && most - least + 1 != own) {
                 problem(
-                        "ranks of server '" + server.id() + "' lie from " + least + " to " + most + ", and it has " + own
-                                + " devices: they are interleaved with another server's",
+                        "ranks of server '" + server.id() + "' lie from " + least + " to " + most + ", and it has "
+                                + own + " devices: they are interleaved with another server's",
                         "Ranks of one server must follow one another; hierarchical algorithms take neighbours in rank "
                                 + "for neighbours in place.",
                         "Number server by server.");
@@ -139,7 +141,8 @@ public final class RankTableRules {
                 String place = "device " + device.device() + " of server '" + server.id() + "'";
                 if (several && device.ip().isEmpty() && !table.version().equals("2.0")) {
                     problem(
-                            place + " has no device_ip, and there are " + table.servers().size() + " servers",
+                            place + " has no device_ip, and there are "
+                                    + table.servers().size() + " servers",
                             "Ranks of other servers cannot reach it.",
                             "Set its address with hccn_tool, and write it here.");
                 }
@@ -222,17 +225,24 @@ public final class RankTableRules {
                             "Take it from npu-smi info -t spod-info.");
                 } else if (packed && number >= 0 && id.server() != number) {
                     problem(
-                            "super_device_id of " + place + " is of server " + id.server() + ", others of the same are of "
-                                    + number,
+                            "super_device_id of " + place + " is of server " + id.server()
+                                    + ", others of the same are of " + number,
                             "All dies of one server carry its number.",
                             "Take it from npu-smi info -t spod-info.");
                 }
                 number = packed && number < 0 ? id.server() : number;
-                long key = (long) Math.max(0, table.superPods().stream().map(RankTable.SuperPod::id).toList().indexOf(pod))
-                        << 32 | device.superDevice();
+                long key = (long) Math.max(
+                                        0,
+                                        table.superPods().stream()
+                                                .map(RankTable.SuperPod::id)
+                                                .toList()
+                                                .indexOf(pod))
+                                << 32
+                        | device.superDevice();
                 if (!seen.add(key)) {
                     problem(
-                            "super_device_id " + device.superDevice() + " of " + place + " stands twice in its super pod",
+                            "super_device_id " + device.superDevice() + " of " + place
+                                    + " stands twice in its super pod",
                             "",
                             "Take it from npu-smi info -t spod-info.");
                 }
@@ -247,7 +257,9 @@ public final class RankTableRules {
         }
         for (RankTable.Server server : table.servers()) {
             int size = server.devices().size();
-            long low = server.devices().stream().filter(device -> device.device() < 4).count();
+            long low = server.devices().stream()
+                    .filter(device -> device.device() < 4)
+                    .count();
             if (size != 1 && size != 2 && size != 4 && size != 8) {
                 problem(
                         "server '" + server.id() + "' has " + size + " devices",

@@ -22,18 +22,16 @@ public record SuperDeviceId(int server, int chip, int die, int device) {
                 || die > 3
                 || device < 0
                 || device > 65_535) {
-            throw new IllegalArgumentException("no super device: server " + server + ", chip " + chip + ", die " + die
-                    + ", device " + device);
+            throw new IllegalArgumentException(
+                    "no super device: server " + server + ", chip " + chip + ", die " + die + ", device " + device);
         }
     }
 
     /** Takes it apart. Only the low 32 bits count. */
     public static SuperDeviceId of(long packed) {
         return new SuperDeviceId(
-                (int) (packed >> 22 & 0x3ff),
-                (int) (packed >> 18 & 0xf),
-                (int) (packed >> 16 & 0x3),
-                (int) (packed & 0xffff));
+                (int) (packed >> 22 & 0x3ff), (int) (packed >> 18 & 0xf), (int) (packed >> 16 & 0x3), (int)
+                        (packed & 0xffff));
     }
 
     /** Puts it together. */

@@ -57,10 +57,8 @@ public record TorTable(List<Switch> switches) {
                     throw ToolText.refused(
                             file, server.path() + ": server " + address + " hangs on switches " + other + " and " + id);
                 }
-                servers.add(new Server(
-                        address,
-                        (int) server.number("npu_count", 1, 64),
-                        (int) server.number("slice_id", 0, 1 << 20, servers.size())));
+                servers.add(new Server(address, (int) server.number("npu_count", 1, 64), (int)
+                        server.number("slice_id", 0, 1 << 20, servers.size())));
             }
             switches.add(new Switch(id, tor.text("tor_ip", ""), servers));
         }

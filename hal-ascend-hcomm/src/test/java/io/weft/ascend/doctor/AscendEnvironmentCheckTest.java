@@ -45,8 +45,8 @@ class AscendEnvironmentCheckTest {
     private static boolean says(List<Finding> findings, Severity severity, String... words) {
         return findings.stream()
                 .filter(finding -> finding.severity() == severity)
-                .anyMatch(finding ->
-                        List.of(words).stream().allMatch(word -> (finding.seen() + " " + finding.fix()).contains(word)));
+                .anyMatch(finding -> List.of(words).stream()
+                        .allMatch(word -> (finding.seen() + " " + finding.fix()).contains(word)));
     }
 
     private static void assertSays(List<Finding> findings, Severity severity, String... words) {
@@ -57,7 +57,8 @@ class AscendEnvironmentCheckTest {
         assertTrue(
                 findings.stream()
                         .filter(finding -> finding.check().equals(check))
-                        .allMatch(finding -> finding.severity() == Severity.GOOD || finding.severity() == Severity.NOTE),
+                        .allMatch(
+                                finding -> finding.severity() == Severity.GOOD || finding.severity() == Severity.NOTE),
                 findings::toString);
     }
 
@@ -187,7 +188,12 @@ class AscendEnvironmentCheckTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"HCCL_NPU_SOCKET_PORT_RANGE=65530-65545", "HCCL_HOST_SOCKET_PORT_RANGE=x", "HCCL_IF_BASE_PORT=65530"})
+    @ValueSource(
+            strings = {
+                "HCCL_NPU_SOCKET_PORT_RANGE=65530-65545",
+                "HCCL_HOST_SOCKET_PORT_RANGE=x",
+                "HCCL_IF_BASE_PORT=65530"
+            })
     void aRangeThatRunsPastTheLastPortIsAProblem(String setting) throws IOException {
         write("environment.txt", setting + "\n");
         assertSays(check(), Severity.PROBLEM, setting.substring(0, setting.indexOf('=')));
@@ -222,7 +228,10 @@ class AscendEnvironmentCheckTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "HCCL_INTRA_PCIE_ENABLE=1", "HCCL_INTRA_ROCE_ENABLE=1", "HCCL_RDMA_TC=132", "HCCL_DETERMINISTIC=strict"
+                "HCCL_INTRA_PCIE_ENABLE=1",
+                "HCCL_INTRA_ROCE_ENABLE=1",
+                "HCCL_RDMA_TC=132",
+                "HCCL_DETERMINISTIC=strict"
             })
     void aSettingThatIsAcceptedIsReportedAsInForce(String setting) throws IOException {
         write("environment.txt", setting + "\n");
@@ -287,9 +296,7 @@ class AscendEnvironmentCheckTest {
 
     @Test
     void aRunningJobIsJudgedByItsMetrics() throws IOException {
-        write(
-                "metrics.txt",
-                """
+        write("metrics.txt", """
                 # HELP weft_communication_buffer_level_ratio x
                 weft_communication_buffer_level_ratio{group="dp"} 0.95
                 weft_communication_buffer_level_ratio{group="tp"} 0.75
@@ -325,15 +332,17 @@ class AscendEnvironmentCheckTest {
 
     @Test
     void wrongDataInATestRunIsAProblem() throws IOException {
-        write("r.txt", "data_size(Bytes): | avg |\n8192 | 764.55 | 0.00998 | success\n16384 | 858.80 | 0.01777 | failed\n");
+        write(
+                "r.txt",
+                "data_size(Bytes): | avg |\n8192 | 764.55 | 0.00998 | success\n16384 | 858.80 | 0.01777 | failed\n");
         assertSays(check("--hccl-test", root.resolve("r.txt")), Severity.PROBLEM, "1 of 2 sizes", "16384");
     }
 
     @Test
     void aBrokenTableOfATestRunIsRefused() throws IOException {
         write("r.txt", "data_size(Bytes): | avg |\n8192 | 764.55 |\n");
-        AcceleratorException refusal = assertThrows(
-                AcceleratorException.class, () -> check("--hccl-test", root.resolve("r.txt")));
+        AcceleratorException refusal =
+                assertThrows(AcceleratorException.class, () -> check("--hccl-test", root.resolve("r.txt")));
         assertTrue(refusal.detail().contains("line 2"), refusal.detail());
     }
 
@@ -360,7 +369,11 @@ class AscendEnvironmentCheckTest {
     void everyCodeSaysWhatToDoNext() {
         assertTrue(ErrorCodes.all().size() > 80);
         for (ErrorCodes.Code code : ErrorCodes.all()) {
-            assertFalse(code.name().isEmpty() || code.meaning().isEmpty() || code.next().isEmpty(), code::toString);
+            assertFalse(
+                    code.name().isEmpty()
+                            || code.meaning().isEmpty()
+                            || code.next().isEmpty(),
+                    code::toString);
             assertTrue(code.meaning().endsWith(".") && code.next().endsWith("."), code::toString);
         }
     }

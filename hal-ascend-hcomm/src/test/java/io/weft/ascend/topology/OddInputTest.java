@@ -62,7 +62,8 @@ class OddInputTest {
                 Arguments.of("--npu-smi", " NPU0 NPU1\nNPU0 X NVLINK\nNPU1 HCCS X\n", "line 2: 'NVLINK'"),
                 Arguments.of("--npu-smi", " NPU0 NPU1\nNPU0 X\nNPU1 HCCS X\n", "line 2 has 1 cells for 2 NPUs"),
                 Arguments.of("--npu-smi", " NPU0 NPU1\nNPU0 X HCCS\n", "the table is cut off"),
-                Arguments.of("--npu-smi", " NPU0 NPU1\nNPU0 HCCS X\nNPU1 HCCS X\n", "'HCCS' stands between NPU 0 and NPU 0"),
+                Arguments.of(
+                        "--npu-smi", " NPU0 NPU1\nNPU0 HCCS X\nNPU1 HCCS X\n", "'HCCS' stands between NPU 0 and NPU 0"),
                 Arguments.of("--npu-smi", " NPU0 NPU1\nNPU0 X HCCS\nNPU7 HCCS X\n", "NPU 7 is not in the header"),
                 Arguments.of(
                         "--npu-smi",
@@ -144,9 +145,7 @@ class OddInputTest {
 
     @Test
     void a910aGroupOfFourMustStayInOneHalf() throws IOException {
-        Path file = Files.writeString(
-                folder.resolve("table.json"),
-                """
+        Path file = Files.writeString(folder.resolve("table.json"), """
                 {"status":"completed","group_list":[{"instance_list":[{"server_id":"a","devices":[
                  {"device_id":"0"},{"device_id":"1"},{"device_id":"4"},{"device_id":"5"}]}]}]}
                 """);
@@ -162,7 +161,8 @@ class OddInputTest {
         Path file = Files.writeString(folder.resolve("table.json"), text);
         List<Finding> findings = RankTableRules.check(RankTableReader.read(file));
         assertTrue(
-                findings.stream().anyMatch(finding -> finding.seen().contains("stands for server 3, chip 0, die 0, device 1")),
+                findings.stream()
+                        .anyMatch(finding -> finding.seen().contains("stands for server 3, chip 0, die 0, device 1")),
                 findings::toString);
     }
 
@@ -180,7 +180,8 @@ class OddInputTest {
         for (Map.Entry<String, Path> kind : kinds.entrySet()) {
             byte[] whole = Files.readAllBytes(kind.getValue());
             for (int i = 0; i < 150; i++) {
-                byte[] damaged = java.util.Arrays.copyOf(whole, i % 3 == 0 ? random.nextInt(whole.length) : whole.length);
+                byte[] damaged =
+                        java.util.Arrays.copyOf(whole, i % 3 == 0 ? random.nextInt(whole.length) : whole.length);
                 for (int j = 0; j < i % 5 && damaged.length > 0; j++) {
                     damaged[random.nextInt(damaged.length)] = (byte) random.nextInt(256);
                 }

@@ -94,9 +94,7 @@ class OurFilesTest {
 
     @Test
     void anAddressThatTwoSourcesStateDifferentlyIsAContradiction() throws IOException {
-        Path table = Files.writeString(
-                folder.resolve("table.json"),
-                """
+        Path table = Files.writeString(folder.resolve("table.json"), """
                 {"version":"1.0","server_count":"1","server_list":[{"server_id":"a","device":[
                  {"device_id":"0","device_ip":"192.0.2.99","rank_id":"0"},{"device_id":"9","device_ip":"192.0.2.12","rank_id":"1"}]}]}
                 """);
@@ -139,9 +137,7 @@ class OurFilesTest {
 
     @Test
     void everyKindOfCellAndBothLayoutsRead() throws IOException {
-        NpuSmiTopology topology = NpuSmiTopology.read(
-                folder,
-                """
+        NpuSmiTopology topology = NpuSmiTopology.read(folder, """
                 Phy-ID0 Phy-ID1 Phy-ID2 Phy-ID3 Phy-ID4 mlx5_0
                 Phy-ID0 X SIO HCCS_SW   PHB PIX  SYS
                 Phy-ID1   SIO X HCCS UB NA PHB
@@ -159,9 +155,7 @@ class OurFilesTest {
 
     @Test
     void anA3sTwoDiesStandAsTwoChipsWithPhysicalNumbers() throws IOException {
-        NpuSmiDevices devices = NpuSmiDevices.read(
-                folder,
-                """
+        NpuSmiDevices devices = NpuSmiDevices.read(folder, """
                 | npu-smi 25.0.rc1                 Version: 25.0.rc1                                             |
                 | NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
                 | Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
@@ -208,7 +202,6 @@ class OurFilesTest {
 
     @Test
     void aVirtualAddressFollowsFromThePackedIdentifier() {
-        assertEquals(
-                "192.27.2.199", SuperDeviceId.of(113246208).virtualAddress());
+        assertEquals("192.27.2.199", SuperDeviceId.of(113246208).virtualAddress());
     }
 }

@@ -69,9 +69,7 @@ class RealFilesTest {
     void bothTablesOfOneHostMakeOneGraph() {
         AscendGraph graph = AscendTopologyReader.graph(Map.of(
                 "--npu-smi",
-                List.of(
-                        Examples.real("npu_smi_topo_910b3_8card.txt"),
-                        Examples.real("npu_smi_info_910b3.txt"))));
+                List.of(Examples.real("npu_smi_topo_910b3_8card.txt"), Examples.real("npu_smi_info_910b3.txt"))));
         assertEquals(Generation.A2, graph.generation());
         assertEquals("0000:c1:00.0", graph.npus().getFirst().address());
         assertEquals(6, graph.npus().getFirst().numa());

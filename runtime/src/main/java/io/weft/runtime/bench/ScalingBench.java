@@ -67,8 +67,7 @@ public final class ScalingBench {
      * @param exposed share of the time in which devices wait for sums
      * @param linearity throughput of a device over that in the first row: 1 is linear
      */
-    public record Row(
-            int devices, double us, double computeUs, double reduceUs, double exposed, double linearity) {}
+    public record Row(int devices, double us, double computeUs, double reduceUs, double exposed, double linearity) {}
 
     /**
      * The report.
@@ -77,7 +76,13 @@ public final class ScalingBench {
      * @param rows by number of devices
      */
     public record Report(
-            String figures, String platform, String model, long tokens, int layers, long gradientBytes, List<Row> rows) {
+            String figures,
+            String platform,
+            String model,
+            long tokens,
+            int layers,
+            long gradientBytes,
+            List<Row> rows) {
         public Report {
             rows = List.copyOf(rows);
         }
@@ -150,7 +155,8 @@ public final class ScalingBench {
     }
 
     private static double makespan(PerformanceModel model, Request request, int devices, boolean sums) {
-        return model.estimate(graph(request, devices, sums), PerformanceModel.Issue.STREAMS, PerformanceModel.Detail.SUMMARY)
+        return model.estimate(
+                        graph(request, devices, sums), PerformanceModel.Issue.STREAMS, PerformanceModel.Detail.SUMMARY)
                 .makespanNanos();
     }
 
@@ -166,8 +172,8 @@ public final class ScalingBench {
     }
 
     private static Command sum(Request request, Slot gradient, int rank, int ranks, int key) {
-        BufferView view = BufferView.vector(
-                gradient, 0, gradient.bytes() / request.type().bytes(), request.type());
+        BufferView view =
+                BufferView.vector(gradient, 0, gradient.bytes() / request.type().bytes(), request.type());
         return new Command.Collective(
                 CollectiveKind.ALL_REDUCE, ReduceOp.SUM, rank, ranks, 0, view, view, List.of(), List.of(), key);
     }
@@ -184,11 +190,10 @@ public final class ScalingBench {
         for (int device = 0; device < devices; device++) {
             Slot activations = graph.slot(device, "activations", tokens * widest * type.bytes(), Slot.Role.INPUT);
             Slot incoming = graph.slot(device, "incoming", tokens * widest * type.bytes(), Slot.Role.INPUT);
-            Slot outgoing = graph.slot(device, "outgoing", tokens * widest * type.bytes(), Slot.Role.WORKSPACE);
+            Slot outgoing = graph.slot(device, "outgoing", tokens * widest * type.bytes(), Slot.Role.COMPUTE);
             Slot parameters = graph.slot(device, "weights", gradientBytes(request), Slot.Role.INPUT);
             for (int layer = 0; layer < request.layers(); layer++) {
-                Slot gradient =
-                        graph.slot(device, "gradient " + layer, gradientBytes(request), Slot.Role.OUTPUT);
+                Slot gradient = graph.slot(device, "gradient " + layer, gradientBytes(request), Slot.Role.OUTPUT);
                 long offset = 0;
                 int last = -1;
                 for (Weight weight : weights.reversed()) {
