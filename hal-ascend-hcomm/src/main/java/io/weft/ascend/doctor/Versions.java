@@ -55,7 +55,7 @@ final class Versions {
                     "",
                     "Mount driver and npu-smi of the host together.");
         }
-        severalProcesses(node, driver.or(() -> tool.isEmpty() ? Optional.empty() : Optional.of(tool)), report);
+        severalProcesses(driver.or(() -> tool.isEmpty() ? Optional.empty() : Optional.of(tool)), report);
         Optional<String> cann = cann(node);
         Map<String, Set<String>> packages = packages(host);
         Set<String> plugins = packages.getOrDefault("torch_npu", Set.of());
@@ -134,7 +134,7 @@ final class Versions {
         return TABLE.stream().filter(row -> row.torchNpu().equals(plain)).findFirst();
     }
 
-    private static void severalProcesses(Node node, Optional<String> driver, Report report) {
+    private static void severalProcesses(Optional<String> driver, Report report) {
         if (driver.isEmpty() || compare(driver.get(), "25.0.RC1") >= 0) {
             return;
         }
