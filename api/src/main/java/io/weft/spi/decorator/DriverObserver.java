@@ -12,6 +12,7 @@ import io.weft.spi.DeviceDriver;
 import io.weft.spi.DeviceMemory;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
+import io.weft.spi.GraphExecutable;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.StreamDriver;
 import java.util.List;
@@ -74,6 +75,13 @@ public interface DriverObserver {
 
     /** A group of collective parts is about to be issued. */
     default void beforeCollective(CommunicatorDriver communicator, List<CollectiveDriver.Part> group) {}
+
+    /** A graph was prepared. */
+    default void graphInstantiated(
+            GraphExecutable executable, CommandGraph graph, List<? extends DeviceDriver> devices) {}
+
+    /** A prepared graph is about to be released. */
+    default void beforeGraphClose(GraphExecutable executable) {}
 
     /** A graph is about to be launched. */
     default void beforeLaunch(CommandGraph graph) {}

@@ -23,15 +23,18 @@ final class ObservedGraphs implements GraphDriver {
 
     @Override
     public GraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices) {
-        GraphExecutable executable = backend.instantiate(
-                graph, devices.stream().map(ObservedPlatform::unwrap).toList());
-        return new Executable(graph, executable);
+        List<DeviceDriver> own = devices.stream().map(ObservedPlatform::unwrap).toList();
+        return observed(graph, own, backend.instantiate(graph, own));
     }
 
     @Override
     public GraphExecutable instantiate(CommandGraph graph, List<? extends DeviceDriver> devices, boolean timed) {
-        GraphExecutable executable = backend.instantiate(
-                graph, devices.stream().map(ObservedPlatform::unwrap).toList(), timed);
+        List<DeviceDriver> own = devices.stream().map(ObservedPlatform::unwrap).toList();
+        return observed(graph, own, backend.instantiate(graph, own, timed));
+    }
+
+    private GraphExecutable observed(CommandGraph graph, List<DeviceDriver> devices, GraphExecutable executable) {
+        observer.graphInstantiated(executable, graph, devices);
         return new Executable(graph, executable);
     }
 
@@ -62,6 +65,7 @@ final class ObservedGraphs implements GraphDriver {
 
         @Override
         public void close() {
+            observer.beforeGraphClose(own);
             own.close();
         }
     }

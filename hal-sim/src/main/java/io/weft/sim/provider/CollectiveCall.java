@@ -28,6 +28,8 @@ final class CollectiveCall {
     private final Part[] parts;
     private int issued;
     private int arrived;
+    private long firstArrivalPs = Long.MAX_VALUE;
+    private int lastArrival = -1;
     private int handle = -1;
     private boolean launched;
     private boolean over;
@@ -77,8 +79,24 @@ final class CollectiveCall {
     }
 
     /** A stream has reached a part of it. */
-    void arrive() {
+    void arrive(Work work, long nowPs) {
         arrived++;
+        firstArrivalPs = Math.min(firstArrivalPs, nowPs);
+        for (Part part : parts) {
+            if (part != null && part.work == work) {
+                lastArrival = part.rank;
+            }
+        }
+    }
+
+    /** When the first stream reached it, ps; {@link Long#MAX_VALUE} before. */
+    long firstArrivalPs() {
+        return firstArrivalPs;
+    }
+
+    /** The rank that reached it last. */
+    int lastArrival() {
+        return lastArrival;
     }
 
     /** Whether it is issued everywhere, and every stream has reached it. */

@@ -5,6 +5,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.CollectiveKind;
 import io.weft.api.ErrorCode;
 import io.weft.api.graph.Command;
+import io.weft.sim.engine.VirtualTime;
 import io.weft.spi.CollectiveDriver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,9 +24,14 @@ import java.util.TreeMap;
 final class CommunicatorState {
     private final SimPlatform platform;
     private final String name;
+    private final long number;
     private final int size;
     private final SimDevice[] devices;
     private final long[] issued;
+    /** The last part of each rank, for the order of streams. */
+    private final Work[] latest;
+
+    private long firstJoinPs = -1;
     /** Collectives which some rank has not issued yet; the first has number {@link #firstOpen}. */
     private final ArrayDeque<CollectiveCall> open = new ArrayDeque<>();
 
@@ -44,8 +50,10 @@ final class CommunicatorState {
     CommunicatorState(SimPlatform platform, String name, int size) {
         this.platform = platform;
         this.name = name;
+        this.number = platform.nextCommunicator();
         this.size = size;
         this.devices = new SimDevice[size];
+        this.latest = new Work[size];
         this.issued = new long[size];
     }
 
@@ -82,8 +90,95 @@ final class CommunicatorState {
                 }
             }
         });
+        requireInTime(ranks);
+        take(ranks);
         ranks.forEach((rank, device) -> devices[rank] = device);
         members++;
+    }
+
+    private void requireInTime(Map<Integer, SimDevice> ranks) {
+        long now = platform.time().nowPs();
+        for (SimDevice device : ranks.values()) {
+            now = Math.max(now, device.issuePs());
+        }
+        if (firstJoinPs < 0) {
+            firstJoinPs = now;
+        }
+        double limit = platform.rules().connectNanos();
+        if (VirtualTime.toNs(now - firstJoinPs) > limit) {
+            throw platform.rules()
+                    .late(
+                            new AcceleratorException(
+                                    ErrorCode.TIMEOUT,
+                                    "communicator",
+                                    Ranks.name(List.copyOf(ranks.keySet())) + " of " + name + " came "
+                                            + seconds(VirtualTime.toNs(now - firstJoinPs))
+                                            + " after the first; the limit is " + seconds(limit)),
+                            true);
+        }
+    }
+
+    /** Books what the vendor's library keeps on the ranks' devices; all or nothing. */
+    private void take(Map<Integer, SimDevice> ranks) {
+        platform.rules().joining(number, name, size, ordinals(ranks));
+        long bytes = platform.rules().communicatorBytes();
+        List<SimDevice> taken = new ArrayList<>();
+        try {
+            for (SimDevice device : ranks.values()) {
+                device.takeDeviceMemory("communicator", bytes);
+                taken.add(device);
+            }
+        } catch (AcceleratorException refused) {
+            taken.forEach(device -> device.giveDeviceMemory(bytes));
+            platform.rules().left(number, ordinals(ranks));
+            throw platform.rules().told(refused);
+        }
+    }
+
+    /** Gives back what was booked when these ranks joined. */
+    void release(Map<Integer, SimDevice> ranks) {
+        ranks.values()
+                .forEach(device -> device.giveDeviceMemory(platform.rules().communicatorBytes()));
+        platform.rules().left(number, ordinals(ranks));
+    }
+
+    private static Map<Integer, Integer> ordinals(Map<Integer, SimDevice> ranks) {
+        Map<Integer, Integer> ordinals = new TreeMap<>();
+        ranks.forEach((rank, device) -> ordinals.put(rank, device.ordinal()));
+        return ordinals;
+    }
+
+    private static String seconds(double nanos) {
+        return Math.round(nanos / 1e9) + " s";
+    }
+
+    /**
+     * A wait for a call that lacks ranks has no end: passes virtual time up to the library's limit and says so.
+     *
+     * @param plain what is known without the limit
+     */
+    AcceleratorException overdue(AcceleratorException plain, CollectiveCall call) {
+        boolean connecting = !missing().isEmpty();
+        double limit = connecting
+                ? platform.rules().connectNanos()
+                : platform.rules().executeNanos();
+        if (Double.isInfinite(limit)) {
+            return plain;
+        }
+        long since = connecting ? firstJoinPs : call.firstArrivalPs();
+        if (since != Long.MAX_VALUE) {
+            platform.time().advanceTo(since + VirtualTime.fromNs(limit));
+        }
+        return platform.rules()
+                .late(
+                        new AcceleratorException(
+                                ErrorCode.TIMEOUT,
+                                plain.operation(),
+                                plain.detail() + "; given up after " + seconds(limit) + " of virtual time",
+                                plain.nextStep(),
+                                null,
+                                null),
+                        connecting);
     }
 
     /** A member has closed; true when it was the last. */
@@ -118,6 +213,7 @@ final class CommunicatorState {
             SimPlatform.checkNumbers(part.command());
         }
         requireSelfPairs(group);
+        List<Admission> admissions = platform.rules() == VendorRules.NONE ? List.of() : admit(group);
         Map<SimStream, Gate> gates = new HashMap<>();
         Map<SimDevice, Long> times = new HashMap<>();
         AcceleratorException mismatch = null;
@@ -132,15 +228,100 @@ final class CommunicatorState {
             Work work = place(call, command, stream, at, gates);
             int position = command.kind() == CollectiveKind.RECEIVE ? 1 : call.isTransfer() ? 0 : command.rank();
             call.issue(position, new CollectiveCall.Part(command.rank(), command, work));
+            if (work != null) {
+                latest[command.rank()] = work;
+            }
             pending.add(call);
             if (call.isComplete()) {
                 AcceleratorException found = settle(call);
                 mismatch = mismatch == null ? found : mismatch;
             }
         }
+        for (Admission admission : admissions) {
+            Work last = admission.stream().tail();
+            if (last == null) {
+                end(admission);
+            } else {
+                last.afterwards(() -> end(admission));
+            }
+        }
         if (mismatch != null) {
             throw mismatch;
         }
+    }
+
+    /** Room that the vendor's library gave for what one rank issues on one stream in one call. */
+    private record Admission(int rank, SimStream stream) {}
+
+    private void end(Admission admission) {
+        platform.rules()
+                .ended(
+                        number,
+                        admission.rank(),
+                        admission.stream().device().ordinal(),
+                        admission.stream());
+    }
+
+    /** Asks for room for every rank and stream of a group; all or nothing. Waits where there is none, which ends with the wait for what takes it. */
+    private List<Admission> admit(List<CollectiveDriver.Part> group) {
+        List<Admission> admitted = new ArrayList<>();
+        try {
+            for (CollectiveDriver.Part part : group) {
+                int rank = part.command().rank();
+                SimStream stream = (SimStream) part.stream();
+                Admission wanted = new Admission(rank, stream);
+                if (admitted.contains(wanted)) {
+                    continue;
+                }
+                if (!platform.rules().allowsUnorderedStreams()) {
+                    requireOrder(rank, stream, admitted);
+                }
+                while (!platform.rules()
+                        .issuing(number, rank, stream.device().ordinal(), stream)) {
+                    awaitOldest(rank, stream.device());
+                    requireUsable("collective");
+                }
+                admitted.add(wanted);
+            }
+            return admitted;
+        } catch (AcceleratorException refused) {
+            admitted.forEach(this::end);
+            throw refused;
+        }
+    }
+
+    private void requireOrder(int rank, SimStream stream, List<Admission> admitted) {
+        Work last = latest[rank];
+        boolean twoInGroup =
+                admitted.stream().anyMatch(other -> other.rank() == rank && other.stream() != stream);
+        if (twoInGroup || (last != null && last.stream() != stream && !stream.isBehind(last))) {
+            throw platform.rules()
+                    .told(new AcceleratorException(
+                            ErrorCode.INVALID_STATE,
+                            "collective",
+                            "rank " + rank + " of " + name + " uses it from " + stream.name()
+                                    + " while its work on another stream is in flight and nothing orders the two",
+                            "use one stream for each communicator, or let the second stream wait for an event of the first",
+                            null,
+                            null));
+        }
+    }
+
+    /** The host waits until the oldest work of a rank ends. */
+    private void awaitOldest(int rank, SimDevice device) {
+        for (CollectiveCall call : pending) {
+            for (CollectiveCall.Part part : call.launchedParts()) {
+                if (part.rank() == rank && !part.work().isDone()) {
+                    platform.await("collective", device, part.work());
+                    return;
+                }
+            }
+        }
+        throw platform.rules()
+                .told(new AcceleratorException(
+                        ErrorCode.INVALID_STATE,
+                        "collective",
+                        "rank " + rank + " of " + name + " has no room left and nothing in flight that would give some back"));
     }
 
     /** Gives a part its place in its stream; null when a count of 0 needs none. */
@@ -230,6 +411,7 @@ final class CommunicatorState {
         }
         AcceleratorException mismatch = call.disagreement();
         if (mismatch != null) {
+            mismatch = platform.rules().told(mismatch);
             fail(call, mismatch);
         } else if (call.launchedParts().isEmpty()) {
             call.end(); // Nothing to do for a count of 0.
@@ -253,8 +435,13 @@ final class CommunicatorState {
             fail(call, fault);
             return;
         }
-        call.arrive();
+        call.arrive(work, platform.time().nowPs());
         if (!call.isReady()) {
+            return;
+        }
+        double waited = VirtualTime.toNs(platform.time().nowPs() - call.firstArrivalPs());
+        if (waited > platform.rules().executeNanos()) {
+            fail(call, tooLate(call, waited));
             return;
         }
         try {
@@ -266,6 +453,18 @@ final class CommunicatorState {
         if (call.isTransfer()) {
             platform.time().transfer(call);
         }
+    }
+
+    private AcceleratorException tooLate(CollectiveCall call, double waitedNanos) {
+        return platform.rules()
+                .late(
+                        new AcceleratorException(
+                                ErrorCode.TIMEOUT,
+                                "collective",
+                                call.name() + " was given up: rank " + call.lastArrival() + " came "
+                                        + seconds(waitedNanos) + " after the first; the limit is "
+                                        + seconds(platform.rules().executeNanos())),
+                        false);
     }
 
     /** The devices are through with a call. */

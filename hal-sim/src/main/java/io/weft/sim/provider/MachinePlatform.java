@@ -18,6 +18,15 @@ public final class MachinePlatform {
      * @throws io.weft.api.AcceleratorException INVALID_ARGUMENT for an unknown option or a bad value, saying what is accepted
      */
     public static PlatformDriver open(PlatformUri uri, Machine machine) {
-        return new SimPlatform(uri, machine, SimOptions.of(uri).checkedFor(uri, machine));
+        return open(uri, machine, VendorRules.NONE);
+    }
+
+    /**
+     * The same with what a vendor's libraries add.
+     *
+     * @param rules of this platform alone
+     */
+    public static PlatformDriver open(PlatformUri uri, Machine machine, VendorRules rules) {
+        return new SimPlatform(uri, machine, SimOptions.of(uri).checkedFor(uri, machine), rules);
     }
 }

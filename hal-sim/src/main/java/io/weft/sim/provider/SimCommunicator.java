@@ -124,7 +124,9 @@ final class SimCommunicator implements CommunicatorDriver {
                 for (SimDevice device : ranks.values()) {
                     state.drain(device);
                 }
-                if (state.leave()) {
+                boolean last = state.leave();
+                state.release(ranks);
+                if (last) {
                     state.abort(); // What can never end must not hold its streams for ever.
                     platform.unregister(state);
                 }

@@ -43,6 +43,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
     private final PlatformUri uri;
     private final Machine machine;
     private final SimOptions options;
+    private final VendorRules rules;
     private final PlatformProperties properties;
     private final Set<Capability> capabilities;
     private final Topology topology;
@@ -55,12 +56,14 @@ final class SimPlatform implements PlatformDriver, SimFaults {
     private final List<SimDevice> devices = new ArrayList<>();
     private final Set<CommunicatorState> communicators = new LinkedHashSet<>();
     private final Map<Class<?>, Object> extensions = new LinkedHashMap<>();
+    private long communicatorsMade;
     private boolean closed;
 
-    SimPlatform(PlatformUri uri, Machine machine, SimOptions options) {
+    SimPlatform(PlatformUri uri, Machine machine, SimOptions options, VendorRules rules) {
         this.uri = uri;
         this.machine = machine;
         this.options = options;
+        this.rules = rules;
         int count = options.devices() == 0 ? machine.deviceCount() : options.devices();
         this.hostMemory = HostMemoryBudget.process().within(options.hostMemory());
         this.rendezvous = new Rendezvous(lock, options.stallMillis());
@@ -79,7 +82,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
         extensions.put(FaultDriver.class, this);
         extensions.put(SimFaults.class, this);
         extensions.put(CollectiveDriver.class, new SimCollectives(this));
-        extensions.put(SymmetricMemoryDriver.class, new SimSymmetricMemory());
+        extensions.put(SymmetricMemoryDriver.class, new SimSymmetricMemory(rules.windowAlignment()));
         extensions.put(VirtualMemoryDriver.class, new SimVirtualMemory(this));
         extensions.put(GraphDriver.class, new SimGraphDriver(this));
         extensions.put(PerformanceModel.class, new SimPerformanceModel(machine, count));
@@ -263,7 +266,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
         }
         // A program that only polls must not do so for ever when nothing can happen any more.
         if (time.isQuiet() && work.stream().failure() == null && rendezvous.isHopeless()) {
-            throw Stall.explain("query", work, communicators);
+            throw explain("query", work);
         }
         return false;
     }
@@ -282,7 +285,24 @@ final class SimPlatform implements PlatformDriver, SimFaults {
 
     private void stalled(String operation, Work work) {
         long before = rendezvous.progress();
-        awaitOthers(() -> rendezvous.progress() != before, () -> Stall.explain(operation, work, communicators));
+        awaitOthers(() -> rendezvous.progress() != before, () -> explain(operation, work));
+    }
+
+    /** Why a wait cannot end. Where the vendor's library has a time limit, virtual time passes up to it first, as it would for whoever waits. */
+    private AcceleratorException explain(String operation, Work work) {
+        AcceleratorException plain = Stall.explain(operation, work, communicators);
+        if (plain.code() != ErrorCode.TIMEOUT) {
+            return rules.told(plain);
+        }
+        CollectiveCall first = null;
+        for (CommunicatorState communicator : communicators) {
+            for (CollectiveCall call : communicator.pending()) {
+                if (!call.isComplete() && (first == null || call.firstArrivalPs() < first.firstArrivalPs())) {
+                    first = call;
+                }
+            }
+        }
+        return first == null ? plain : first.communicator().overdue(plain, first);
     }
 
     /** Waits in real time for what only another thread can do. */
@@ -308,6 +328,15 @@ final class SimPlatform implements PlatformDriver, SimFaults {
     }
 
     // Communicators.
+
+    VendorRules rules() {
+        return rules;
+    }
+
+    /** A number for a new communicator. */
+    long nextCommunicator() {
+        return ++communicatorsMade;
+    }
 
     void register(CommunicatorState communicator) {
         communicators.add(communicator);

@@ -9,8 +9,13 @@ import io.weft.api.graph.Command;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
 import io.weft.spi.StreamDriver;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
 /**
  * An in-order queue of work. It runs on one of the device's hardware queues; streams that share a hardware queue share its order as well, so work behind a wait waits
@@ -201,6 +206,25 @@ final class SimStream implements StreamDriver {
             }
         }
         return before.toArray(Work[]::new);
+    }
+
+    /** Whether what would be issued now comes after a piece of work, by the order of streams, events and the default stream. */
+    boolean isBehind(Work earlier) {
+        if (earlier.isDone()) {
+            return true;
+        }
+        Set<Work> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Work> open = new ArrayDeque<>(List.of(predecessors()));
+        while (!open.isEmpty()) {
+            Work at = open.pop();
+            if (at == earlier) {
+                return true;
+            }
+            if (!at.isDone() && seen.add(at)) {
+                Collections.addAll(open, at.after());
+            }
+        }
+        return false;
     }
 
     /** Work was issued on it. */

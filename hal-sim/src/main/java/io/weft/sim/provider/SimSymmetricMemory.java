@@ -11,11 +11,17 @@ import java.util.List;
 /** Equal allocations on several devices; all or none. */
 final class SimSymmetricMemory implements SymmetricMemoryDriver {
     /** What the collective libraries ask of a window. */
-    private static final long WINDOW_ALIGNMENT = 4096;
+    static final long WINDOW_ALIGNMENT = 4096;
+
+    private final long alignment;
+
+    SimSymmetricMemory(long alignment) {
+        this.alignment = alignment;
+    }
 
     @Override
     public long windowAlignment() {
-        return WINDOW_ALIGNMENT;
+        return alignment;
     }
 
     @Override
@@ -23,7 +29,7 @@ final class SimSymmetricMemory implements SymmetricMemoryDriver {
         List<DeviceMemory> made = new ArrayList<>(devices.size());
         try {
             for (DeviceDriver device : devices) {
-                made.add(((SimDevice) device).allocate(MemoryKind.DEVICE, bytes, WINDOW_ALIGNMENT));
+                made.add(((SimDevice) device).allocate(MemoryKind.DEVICE, bytes, alignment));
             }
         } catch (RuntimeException refused) {
             made.forEach(memory -> memory.device().free(memory));

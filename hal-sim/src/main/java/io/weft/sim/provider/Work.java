@@ -17,6 +17,7 @@ class Work {
     private boolean started;
     private boolean done;
     private long endPs;
+    private Runnable afterwards;
 
     /**
      * @param stream whose order it belongs to
@@ -91,6 +92,25 @@ class Work {
         done = true;
         endPs = nowPs;
         stream.completed(this);
+        if (afterwards != null) {
+            afterwards.run();
+            afterwards = null;
+        }
+    }
+
+    /** Runs something when it is over, once; at once when it is over already. */
+    final void afterwards(Runnable task) {
+        if (done) {
+            task.run();
+        } else {
+            Runnable before = afterwards;
+            afterwards = before == null
+                    ? task
+                    : () -> {
+                        before.run();
+                        task.run();
+                    };
+        }
     }
 
     private void inherit() {
