@@ -159,9 +159,8 @@ final class CommunicatorState {
      */
     AcceleratorException overdue(AcceleratorException plain, CollectiveCall call) {
         boolean connecting = !missing().isEmpty();
-        double limit = connecting
-                ? platform.rules().connectNanos()
-                : platform.rules().executeNanos();
+        double limit =
+                connecting ? platform.rules().connectNanos() : platform.rules().executeNanos();
         if (Double.isInfinite(limit)) {
             return plain;
         }
@@ -255,11 +254,7 @@ final class CommunicatorState {
 
     private void end(Admission admission) {
         platform.rules()
-                .ended(
-                        number,
-                        admission.rank(),
-                        admission.stream().device().ordinal(),
-                        admission.stream());
+                .ended(number, admission.rank(), admission.stream().device().ordinal(), admission.stream());
     }
 
     /** Asks for room for every rank and stream of a group; all or nothing. Waits where there is none, which ends with the wait for what takes it. */
@@ -276,8 +271,7 @@ final class CommunicatorState {
                 if (!platform.rules().allowsUnorderedStreams()) {
                     requireOrder(rank, stream, admitted);
                 }
-                while (!platform.rules()
-                        .issuing(number, rank, stream.device().ordinal(), stream)) {
+                while (!platform.rules().issuing(number, rank, stream.device().ordinal(), stream)) {
                     awaitOldest(rank, stream.device());
                     requireUsable("collective");
                 }
@@ -292,8 +286,7 @@ final class CommunicatorState {
 
     private void requireOrder(int rank, SimStream stream, List<Admission> admitted) {
         Work last = latest[rank];
-        boolean twoInGroup =
-                admitted.stream().anyMatch(other -> other.rank() == rank && other.stream() != stream);
+        boolean twoInGroup = admitted.stream().anyMatch(other -> other.rank() == rank && other.stream() != stream);
         if (twoInGroup || (last != null && last.stream() != stream && !stream.isBehind(last))) {
             throw platform.rules()
                     .told(new AcceleratorException(
@@ -321,7 +314,8 @@ final class CommunicatorState {
                 .told(new AcceleratorException(
                         ErrorCode.INVALID_STATE,
                         "collective",
-                        "rank " + rank + " of " + name + " has no room left and nothing in flight that would give some back"));
+                        "rank " + rank + " of " + name
+                                + " has no room left and nothing in flight that would give some back"));
     }
 
     /** Gives a part its place in its stream; null when a count of 0 needs none. */
