@@ -83,7 +83,7 @@ final class CollectiveCall {
         arrived++;
         firstArrivalPs = Math.min(firstArrivalPs, nowPs);
         for (Part part : parts) {
-            if (part != null && part.work == work) {
+            if (part != null && work.equals(part.work)) {
                 lastArrival = part.rank;
             }
         }

@@ -212,7 +212,7 @@ final class CommunicatorState {
             SimPlatform.checkNumbers(part.command());
         }
         requireSelfPairs(group);
-        List<Admission> admissions = platform.rules() == VendorRules.NONE ? List.of() : admit(group);
+        List<Admission> admissions = platform.rules().equals(VendorRules.NONE) ? List.of() : admit(group);
         Map<SimStream, Gate> gates = new HashMap<>();
         Map<SimDevice, Long> times = new HashMap<>();
         AcceleratorException mismatch = null;

@@ -217,7 +217,7 @@ final class SimStream implements StreamDriver {
         Deque<Work> open = new ArrayDeque<>(List.of(predecessors()));
         while (!open.isEmpty()) {
             Work at = open.pop();
-            if (at == earlier) {
+            if (at.equals(earlier)) {
                 return true;
             }
             if (!at.isDone() && seen.add(at)) {
