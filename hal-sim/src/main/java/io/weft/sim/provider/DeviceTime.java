@@ -12,6 +12,7 @@ import io.weft.sim.model.CommandRuntime;
 import io.weft.sim.model.MemoryPlaces;
 import io.weft.sim.model.RuntimeListener;
 import io.weft.sim.model.UsageMeter;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,7 +24,12 @@ final class DeviceTime implements RuntimeListener {
     private final Map<Integer, CollectiveCall> transfers = new HashMap<>();
     private final Map<Integer, GraphRun> runs = new HashMap<>();
     private final Runnable progressed;
+    private final ArrayDeque<Abort> aborts = new ArrayDeque<>();
+    private boolean aborting;
     private int[] after = new int[16];
+
+    /** A collective that is to be ended. */
+    private record Abort(int handle, AcceleratorException cause) {}
 
     /**
      * @param progressed called whenever something is submitted
@@ -156,9 +162,22 @@ final class DeviceTime implements RuntimeListener {
                         count));
     }
 
-    /** Ends a collective's parts at this instant. */
+    /**
+     * Ends a collective's parts at this instant. What is ended lets its stream go on to what fails next, so the ends are worked off one after the other here: a thousand of them on one stream must not be a thousand calls deep.
+     */
     void abortCollective(int handle, AcceleratorException cause) {
-        runtime.abortCollective(handle, cause);
+        aborts.addLast(new Abort(handle, cause));
+        if (aborting) {
+            return;
+        }
+        aborting = true;
+        try {
+            for (Abort next = aborts.pollFirst(); next != null; next = aborts.pollFirst()) {
+                runtime.abortCollective(next.handle(), next.cause());
+            }
+        } finally {
+            aborting = false;
+        }
     }
 
     /** Moves a transfer's data now; both sides' kernels are running. */
