@@ -44,7 +44,7 @@ void si_store(void *base, int64_t index, int type, float value);
 //   refuse-gemm          1: the product library offers no kernel
 //   old-version          1: libraries report an old version
 //   driver-fails         1: the driver does not start
-//   copies, kernel-copies, gemms, reference-gemms, reductions, graph-launches, collectives: counters, to be read
+//   communicators, copies, kernel-copies, gemms, reference-gemms, reductions, graph-launches, collectives: counters, to be read
 SI_EXPORT void standin_set(const char *name, long value);
 SI_EXPORT long standin_get(const char *name);
 long si_fault(const char *name);

@@ -5,14 +5,30 @@
 #
 #     benchmarks/h200/run.sh [STEP...]
 #
-# Steps, in this order unless named: env probe smoke conform1 conform2 proof issue torch overlap duel calibrate
+# Steps, in this order unless named:
+#   env        driver, libraries, links
+#   probe      weft backends and topo
+#   smoke      every pattern and schedule on small data, every number checked
+#   conform1   conformance FULL on one device; conform2: on all. A rule that does not end within PATIENCE counts as hanging, and the log's last line names the rule if the whole process dies
+#   proof      that copies between devices ran on copy engines, told by CUPTI
+#   issue      host cost of each call: Weft's, and of the vendor's own calls from C
+#   duel       PyTorch, Weft's serial schedule and its choice in turn, repetition by repetition, on the shapes of the published comparison
+#   models     the same on the layers of Llama-3-70B and Qwen2.5-72B
+#   overlap    every schedule, PyTorch in turn with them, on the shapes of the published comparison
+#   calibrate  the machine document
+#   predict    the document's predictions against the times of overlap and models
+#   torch      PyTorch by itself
+#
 # Each has a time limit and a log of its own; a step that fails does not stop the others. Results go to $OUT (or
-# benchmarks/h200/target/out): summary.txt, logs.tar.gz, and JSON files of the reports.
+# benchmarks/h200/target/out) after each step: summary.txt, logs.tar.gz, and JSON files of the reports.
 #
 # Settings by environment:
 #   IMAGE   the packed image (benchmarks/h200/target/weft-image.tar.xz, made by pack.sh) or an unpacked one
-#   SHAPES       file of shapes for the comparisons (benchmarks/h200/shapes.txt)
+#   SHAPES       file of shapes for duel, overlap and torch (benchmarks/h200/shapes.txt)
+#   MODELS       file of shapes for models (benchmarks/h200/models.txt)
 #   REPETITIONS  counted rounds (20)
+#   PATIENCE     seconds for one rule of conformance (15)
+#   RULES        only these rules of conformance, parted by commas
 #   LIMIT_STEP   seconds for a step in place of its own limit
 #   ON           the platform (cuda:native)
 #   SELECT       how the choice is made: auto, heuristic, model, measured (auto)
@@ -25,6 +41,10 @@ OUT=${OUT:-$here/target/out}
 WORK=${WORK:-/tmp/weft-h200}
 ON=${ON:-cuda:native}
 SHAPES=${SHAPES:-$here/shapes.txt}
+MODELS=${MODELS:-$here/models.txt}
+PATIENCE=${PATIENCE:-15}
+RULES=${RULES:-}
+SELECT=${SELECT:-}
 REPETITIONS=${REPETITIONS:-20}
 IMAGE=${IMAGE:-$here/target/weft-image.tar.xz}
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1 NVSHMEM_DISABLE_NVLS=1
@@ -100,7 +120,8 @@ do_smoke() {
 }
 
 do_conform() { # NAME URI
-    "$weft" conform --on "$2" --level full --report "$WORK/$1"
+    # Where the process dies in a library, this file has the Java stack.
+    JDK_JAVA_OPTIONS="-XX:ErrorFile=$WORK/logs/$1-crash.log ${JDK_JAVA_OPTIONS:-}" "$weft" conform --on "$2" --level full --patience "$PATIENCE" ${RULES:+--rule "$RULES"} --verbose --report "$WORK/$1"
     local status=$?
     cp -f "$WORK/$1/report.json" "$WORK/results/$1.json" 2>/dev/null
     tar -C "$WORK" -czf "$WORK/logs/$1.tar.gz" "$1" 2>/dev/null
@@ -127,7 +148,11 @@ do_proof() {
             echo "NOT PROVEN: a copy kernel of ours ran in the schedule by copy engines"
             return 1
         fi
-        grep -q 'copy by copy engine' "$WORK/results/proof-copy-engine.tsv" && grep -q 'weft_copy' "$WORK/results/proof-kernel.tsv" && {
+        if grep -q 'copy by compute, device to device' "$WORK/results/proof-copy-engine.tsv"; then
+            echo "NOT PROVEN: a copy between devices ran on multiprocessors in the schedule by copy engines"
+            return 1
+        fi
+        grep -q 'copy by copy engine, device to device' "$WORK/results/proof-copy-engine.tsv" && grep -q 'weft_copy' "$WORK/results/proof-kernel.tsv" && {
             echo "PROVEN: copies ran on copy engines' channels, and no copy kernel ran; the control ran ours"
             return 0
         }
@@ -153,53 +178,80 @@ proof_by_ncu() {
     return 1
 }
 
-# What the host spends on each call, once its code is compiled.
+# What the host spends on each call, once its code is compiled, and what the vendor's calls by themselves cost.
 do_issue() {
-    "$weft" bench issue --on "$ON" --json "$WORK/results/issue.json"
+    local status=0 header library
+    "$weft" bench issue --on "$ON" --json "$WORK/results/issue.json" || status=1
+    header=$(find /usr/local /opt -name cublasLt.h 2>/dev/null | head -n 1)
+    library=$(find /usr/local /opt -name 'libcublasLt.so.1[2-9]' 2>/dev/null | head -n 1)
+    if [ -z "$header" ] || [ -z "$library" ]; then
+        echo "no floor: header ${header:-none}, library ${library:-none}"
+        return $status
+    fi
+    # The driver's library is where the driver is, and a stub stands for it where programs are linked.
+    gcc -O2 -I"$(dirname "$header")" -o "$WORK/floor" "$here/floor.c" -L"$(dirname "$library")" -L"$(dirname "$library")/stubs" \
+        -l:"$(basename "$library")" -lcudart -lcuda -Wl,-rpath,"$(dirname "$library")" &&
+        "$WORK/floor" "$root/hal-nvidia-cuda/src/main/resources/io/weft/cuda/weft_kernels.ptx" >"$WORK/results/floor.json" &&
+        cat "$WORK/results/floor.json" || status=1
+    return $status
 }
 
-# PyTorch and Weft side by side with the same work in each round: GEMM alone, communication alone, serial, overlapped. A bench of many schedules keeps a device at its power limit all the time, which slows each of its products;
-# PyTorch's rounds of four do not. Before and after, PyTorch is measured again.
-do_duel() {
-    python3 "$root/benchmarks/torch/overlap.py" --shapes "$SHAPES" --repetitions "$REPETITIONS" --json "$WORK/results/duel-torch-before.json" &&
-        "$weft" bench overlap --on "$ON" --shapes "$SHAPES" --repetitions "$REPETITIONS" --schedule serial ${SELECT:+--select "$SELECT"} \
-            --peer "$WORK/results/duel-torch-before.json" --json "$WORK/results/duel.json" &&
-        python3 "$root/benchmarks/torch/overlap.py" --shapes "$SHAPES" --repetitions "$REPETITIONS" --json "$WORK/results/duel-torch-after.json"
+# PyTorch and Weft take turns in every round: GEMM alone, communication alone, serial, overlapped, of both. A bench of many schedules keeps a device at its power limit all the time, which slows each of its products; these rounds do not.
+beside() { # NAME SHAPES ARGUMENTS...
+    local name=$1 shapes=$2
+    shift 2
+    "$weft" bench overlap --on "$ON" --shapes "$shapes" --repetitions "$REPETITIONS" "$@" ${SELECT:+--select "$SELECT"} \
+        --peer-program "python3 '$root/benchmarks/torch/overlap.py' --serve" --json "$WORK/results/$name.json"
 }
+
+do_duel() { beside duel "$SHAPES" --schedule serial; }
+
+do_models() { beside models "$MODELS" --schedule serial; }
+
+do_overlap() { beside overlap "$SHAPES"; }
 
 do_torch() {
     python3 "$root/benchmarks/torch/overlap.py" --shapes "$SHAPES" --repetitions "$REPETITIONS" --json "$WORK/results/torch.json"
-}
-
-do_overlap() {
-    local peer=()
-    [ -s "$WORK/results/torch.json" ] && peer=(--peer "$WORK/results/torch.json")
-    "$weft" bench overlap --on "$ON" --shapes "$SHAPES" --repetitions "$REPETITIONS" "${peer[@]}" --json "$WORK/results/overlap.json"
 }
 
 do_calibrate() {
     "$weft" calibrate --on "$ON" --name h200-2 --out "$WORK/results/h200-2.yaml"
 }
 
+# Needs no GPU: the document that was made here, or the one that ships.
+do_predict() {
+    local status=0 name machine=$WORK/results/h200-2.yaml on
+    on="sim:file=$machine?mode=timing"
+    [ -s "$machine" ] || on="cuda:h200-2?mode=timing"
+    for name in overlap models; do
+        if [ -s "$WORK/results/$name.json" ]; then
+            "$weft" bench predict --on "$on" --results "$WORK/results/$name.json" --markdown "$WORK/results/predict-$name.md" || status=1
+        fi
+    done
+    return $status
+}
+
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(env probe smoke conform1 conform2 proof issue torch overlap duel calibrate)
+[ ${#steps[@]} -gt 0 ] || steps=(env probe smoke conform1 conform2 proof issue duel models overlap calibrate predict)
 unpack || {
     say "FAILED  unpack: $IMAGE"
     exit 1
 }
-export weft WORK ON SHAPES REPETITIONS root here
-export -f do_env do_probe do_smoke do_conform do_proof proof_by_ncu do_issue do_torch do_overlap do_duel do_calibrate
+export weft WORK ON SHAPES MODELS REPETITIONS PATIENCE RULES SELECT root here
+export -f do_env do_probe do_smoke do_conform do_proof proof_by_ncu do_issue do_torch do_overlap do_duel do_models do_calibrate do_predict beside
 failed=0
 for name in "${steps[@]}"; do
     case $name in
     env) step env 60 bash -c do_env ;;
     probe) step probe 90 bash -c do_probe ;;
     smoke) step smoke 240 bash -c do_smoke ;;
-    conform1) step conform1 240 bash -c "do_conform conformance-1 '$ON?devices=0'" ;;
-    conform2) step conform2 240 bash -c "do_conform conformance-2 '$ON'" ;;
+    conform1) step conform1 180 bash -c "do_conform conformance-1 '$ON?devices=0&stall-timeout-ms=3000'" ;;
+    conform2) step conform2 240 bash -c "do_conform conformance-2 '$ON?stall-timeout-ms=3000'" ;;
     proof) step proof 180 bash -c do_proof ;;
-    issue) step issue 90 bash -c do_issue ;;
-    duel) step duel 240 bash -c do_duel ;;
+    issue) step issue 120 bash -c do_issue ;;
+    duel) step duel 180 bash -c do_duel ;;
+    models) step models 420 bash -c do_models ;;
+    predict) step predict 60 bash -c do_predict ;;
     torch) step torch 240 bash -c do_torch ;;
     overlap) step overlap 420 bash -c do_overlap ;;
     calibrate) step calibrate 240 bash -c do_calibrate ;;
@@ -214,7 +266,7 @@ keep
 # Last, what a person reads first.
 for name in "${steps[@]}"; do
     case $name in
-    probe | smoke | proof | issue | overlap | torch | duel)
+    probe | smoke | proof | issue | overlap | torch | duel | models | predict)
         echo "--- $name"
         tail -n 40 "$WORK/logs/$name.log" | cut -c1-220
         ;;

@@ -10,7 +10,12 @@ Writes JSON that 'weft bench overlap --peer FILE' reads: {"results": [{"pattern"
     overlap.py --shapes FILE --json OUT [--repetitions 20] [--warm-up 5] [--ranks 2] [--pattern P]
 
 A shape is a line M,N,K: M over all ranks, N and K of one device; a pattern before the numbers keeps the shape to it.
-With --serve, shapes come on standard input and each line is answered by one line of JSON, for a caller that alternates.
+With --serve, another program alternates its repetitions with these ('weft bench overlap --peer-program'): it writes lines
+to standard input, and each is answered by one line of JSON.
+
+    begin PATTERN M,N,K   prepares a problem and checks it: {"relativeError": {...}, "failures": {...}}
+    run                   runs each variant once:           {"us": {"gemm": ..., "serial": ..., "async-tp": ...}}
+    end                   forgets the problem:              {}
 """
 
 import argparse
@@ -120,7 +125,8 @@ class Problem:
         return ((result.float() - wanted).norm() / wanted.norm()).item()
 
 
-def measure(problem, repetitions, warm_up):
+def prepare(problem):
+    """The variants that this version can do, each run once, with their errors and why others are left out."""
     variants = {
         "gemm": problem.multiply,
         "communication": problem.communicate,
@@ -142,21 +148,35 @@ def measure(problem, repetitions, warm_up):
         dist.all_reduce(good, op=dist.ReduceOp.MIN)
         if good.item() == 0:
             del variants[name]
+    return variants, errors, failures
+
+
+def one_round(variants):
+    """Each variant once; us of the slowest rank."""
+    times = {}
+    for name, run in variants.items():
+        dist.barrier()
+        torch.cuda.synchronize()
+        begun = torch.cuda.Event(enable_timing=True)
+        ended = torch.cuda.Event(enable_timing=True)
+        begun.record()
+        run()
+        ended.record()
+        torch.cuda.synchronize()
+        slowest = torch.tensor([begun.elapsed_time(ended) * 1e3], device="cuda")
+        dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
+        times[name] = slowest.item()
+    torch.cuda.synchronize()
+    return times
+
+
+def measure(problem, repetitions, warm_up):
+    variants, errors, failures = prepare(problem)
     times = {name: [] for name in variants}
     for repetition in range(warm_up + repetitions):
-        for name, run in variants.items():
-            dist.barrier()
-            torch.cuda.synchronize()
-            begun = torch.cuda.Event(enable_timing=True)
-            ended = torch.cuda.Event(enable_timing=True)
-            begun.record()
-            run()
-            ended.record()
-            torch.cuda.synchronize()
-            slowest = torch.tensor([begun.elapsed_time(ended) * 1e3], device="cuda")
-            dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
+        for name, us in one_round(variants).items():
             if repetition >= warm_up:
-                times[name].append(slowest.item())
+                times[name].append(us)
     return times, errors, failures
 
 
@@ -184,7 +204,38 @@ def answer(shape, rank, ranks, repetitions, warm_up):
     }
 
 
-def run(rank, arguments, lines):
+def serve(rank, ranks, patterns, others):
+    """Answers a caller's lines. Ranks hear of them by pipes: one that waited in a collective would keep its GPU busy."""
+    problem = variants = None
+    while True:
+        if rank == 0:
+            line = sys.stdin.readline()
+            for other in others:
+                other.send(line)
+        else:
+            line = others[0].recv()
+        words = line.split(maxsplit=1)
+        if not words:
+            break
+        result = {}
+        if words[0] == "begin":
+            pattern, m, n, k = read_shapes([words[1]], patterns)[0]
+            problem = Problem(pattern, m, n, k, rank, ranks)
+            variants, errors, failures = prepare(problem)
+            result = {"relativeError": errors, "failures": failures}
+            if failures and rank == 0:
+                print(f"{words[1].strip()}: {failures}", file=sys.stderr, flush=True)
+        elif words[0] == "run":
+            result = {"us": one_round(variants)}
+        elif words[0] == "end":
+            problem = variants = None
+            torch.cuda.empty_cache()
+        torch.cuda.synchronize()
+        if rank == 0:
+            print(json.dumps(result), flush=True)
+
+
+def run(rank, arguments, lines, pipes=None):
     ranks = arguments.ranks
     os.environ.update(
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(arguments.port), RANK=str(rank), WORLD_SIZE=str(ranks)
@@ -217,20 +268,11 @@ def run(rank, arguments, lines):
         if arguments.json:
             with open(arguments.json, "w", encoding="utf-8") as out:
                 json.dump(document, out, indent=1)
-        if arguments.serve:
-            print(json.dumps(result), flush=True)
-        else:
-            shown = ", ".join(f"{name} {us:.0f}" for name, us in result["us"].items())
-            print(f"{shape[0]} {shape[1]},{shape[2]},{shape[3]}: {shown} us", flush=True)
+        shown = ", ".join(f"{name} {us:.0f}" for name, us in result["us"].items())
+        print(f"{shape[0]} {shape[1]},{shape[2]},{shape[3]}: {shown} us", flush=True)
 
     if arguments.serve:
-        while True:
-            line = [sys.stdin.readline() if rank == 0 else None]
-            dist.broadcast_object_list(line, src=0)
-            if not line[0]:
-                break
-            for shape in read_shapes(line, patterns):
-                handle(shape)
+        serve(rank, ranks, patterns, pipes)
     else:
         for shape in read_shapes(lines, patterns):
             handle(shape)
@@ -257,12 +299,17 @@ def main():
     if arguments.serve:
         # Standard input belongs to the first rank, which spawn would not give it.
         context = mp.get_context("spawn")
-        others = [context.Process(target=run, args=(rank, arguments, lines)) for rank in range(1, arguments.ranks)]
+        ours = []
+        others = []
+        for rank in range(1, arguments.ranks):
+            near, far = context.Pipe()
+            ours.append(near)
+            others.append(context.Process(target=run, args=(rank, arguments, lines, [far]), daemon=True))
         for other in others:
             other.start()
-        run(0, arguments, lines)
+        run(0, arguments, lines, ours)
         for other in others:
-            other.join()
+            other.join(30)
     else:
         mp.spawn(run, args=(arguments, lines), nprocs=arguments.ranks)
 

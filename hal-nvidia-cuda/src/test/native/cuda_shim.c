@@ -4,8 +4,7 @@
 // libnvidia-ml that the plugin binds. One file plays all five libraries under five names. Signatures and numbers as in
 // the vendor's headers of CUDA 13 and NCCL 2.28.
 //
-// -DWITHOUT_GRAPHS, -DWITHOUT_NCCL, -DWITHOUT_CUBLAS, -DWITHOUT_NVML, -DWITHOUT_VMM, -DWITHOUT_MALLOC leave functions
-// out, as older libraries do.
+// Tests link variants that hide some functions, as older libraries lack them.
 #include "standin_core.h"
 
 #include <pthread.h>
@@ -158,9 +157,7 @@ API int cudaDeviceEnablePeerAccess(int peer, u32 flags) {
     return 0;
 }
 
-#ifndef WITHOUT_MALLOC
 API int cudaMalloc(void **memory, size_t bytes) { return vendor(si_allocate(current, bytes, memory)); }
-#endif
 
 API int cudaFree(void *memory) {
     if (!memory) {
@@ -241,7 +238,6 @@ API int cudaEventElapsedTime(float *millis, void *start, void *end) {
     return code == SI_INVALID ? INVALID_HANDLE : vendor(code);
 }
 
-#ifndef WITHOUT_GRAPHS
 API int cudaStreamBeginCapture(void *stream, int mode) {
     (void)mode;
     return vendor(si_capture_begin(stream));
@@ -277,7 +273,6 @@ API int cudaGraphGetNodes(void *graph, void **nodes, size_t *count) {
     *count = (size_t)si_graph_nodes(graph);
     return 0;
 }
-#endif
 
 // Pools: plain allocations that are made at once and given back in stream order.
 API int cudaMemPoolCreate(void **pool, const int *properties) {
@@ -457,7 +452,6 @@ API int cuMemsetD2D8Async(void *to, size_t pitch, unsigned char bits, size_t wid
 API int cuMemsetD2D16Async(void *to, size_t pitch, unsigned short bits, size_t width, size_t rows, void *stream) { return vendor(si_fill(stream_of(stream), to, pitch, bits, 2, width, rows)); }
 API int cuMemsetD2D32Async(void *to, size_t pitch, u32 bits, size_t width, size_t rows, void *stream) { return vendor(si_fill(stream_of(stream), to, pitch, bits, 4, width, rows)); }
 
-#ifndef WITHOUT_VMM
 API int cuMemGetAllocationGranularity(size_t *bytes, const int *properties, int option) {
     (void)option;
     *bytes = 2u << 20;
@@ -502,12 +496,10 @@ API int cuMemSetAccess(void *address, size_t bytes, const int *access, size_t co
     }
     return 0;
 }
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
 // cuBLASLt
 
-#ifndef WITHOUT_CUBLAS
 typedef struct {
     int compute, scale, transpose_a, transpose_b;
 } description_t;
@@ -693,12 +685,10 @@ API int cublasLtMatmul(void *handle, description_t *d, const void *alpha, const 
     si_count("gemms");
     return si_gemm(stream_of(stream), &p) == SI_OK ? 0 : 13;
 }
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
 // NCCL
 
-#ifndef WITHOUT_NCCL
 typedef struct {
     char bytes[128];
 } unique_id;
@@ -752,6 +742,7 @@ API int ncclCommInitRankConfig(comm_t **out, int ranks, unique_id id, int rank, 
     comm->shared = si_comm_find(&id, sizeof id, ranks);
     comm->rank = rank;
     comm->device = current;
+    si_count("communicators");
     *out = comm;
     return 0;
 }
@@ -891,12 +882,10 @@ API int ncclRedOpDestroy(int op, comm_t *comm) {
     comm->used[op - 5] = 0;
     return 0;
 }
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
 // NVML
 
-#ifndef WITHOUT_NVML
 API int nvmlInit_v2(void) { return 0; }
 API int nvmlShutdown(void) { return 0; }
 
@@ -995,4 +984,3 @@ API int nvmlDeviceGetTopologyCommonAncestor(void *device, void *other, int *leve
     *level = 50;
     return 0;
 }
-#endif

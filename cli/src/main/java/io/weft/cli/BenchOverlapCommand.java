@@ -7,6 +7,7 @@ import io.weft.api.Platform;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.overlap.OverlapBenchReport;
 import io.weft.runtime.overlap.OverlapBenchRequest;
+import io.weft.runtime.overlap.PeerProgram;
 import io.weft.runtime.overlap.PeerTimes;
 import io.weft.runtime.overlap.ShapesFile;
 import io.weft.runtime.report.OutputFile;
@@ -24,6 +25,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -133,6 +135,13 @@ final class BenchOverlapCommand implements Callable<Integer> {
     Path peer;
 
     @Option(
+            names = "--peer-program",
+            paramLabel = "COMMAND",
+            description = "Another program that is started, told each problem, and runs its variants once in every"
+                    + " round, such as 'python3 benchmarks/torch/overlap.py --serve'.")
+    String peerProgram;
+
+    @Option(
             names = "--json",
             paramLabel = "FILE",
             arity = "0..1",
@@ -151,7 +160,8 @@ final class BenchOverlapCommand implements Callable<Integer> {
         List<ShapesFile.Shape> wanted = wantedShapes();
         List<Schedule> named = schedules.stream().map(Schedule::parse).toList();
         boolean print = json == null || !json.equals("-");
-        try (WeftRuntime runtime = WeftRuntime.start(settings)) {
+        try (WeftRuntime runtime = WeftRuntime.start(settings);
+                PeerProgram program = peerProgram == null ? null : PeerProgram.start(peerProgram)) {
             Platform platform = runtime.open(uri);
             ElementType type =
                     elementType == null ? settings.value(Catalogue.PLAN_ELEMENT_TYPE) : ElementType.parse(elementType);
@@ -164,7 +174,7 @@ final class BenchOverlapCommand implements Callable<Integer> {
                     !noCheck,
                     seed == null ? settings.value(Catalogue.RUN_SEED) : seed);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
-            OverlapBenchReport report = runtime.overlapBench().run(platform, request, progress, soFar -> {
+            Consumer<OverlapBenchReport> written = soFar -> {
                 if (json != null && !json.equals("-")) {
                     OutputFile.write(Path.of(json), soFar.json(others));
                 }
@@ -179,7 +189,9 @@ final class BenchOverlapCommand implements Callable<Integer> {
                     print(soFar.results().getLast(), others, out);
                     out.flush();
                 }
-            });
+            };
+            OverlapBenchReport report = runtime.overlapBench()
+                    .run(platform, request, progress, written, Optional.ofNullable(program));
             if (print) {
                 summary(report, others, out);
             } else {
@@ -276,7 +288,7 @@ final class BenchOverlapCommand implements Callable<Integer> {
                     .ifPresent(wrong -> out.println(timed.schedule() + " is WRONG: " + wrong));
             timed.refusal().ifPresent(why -> out.println(timed.schedule() + " was refused: " + why));
         }
-        Map<String, Double> others = peer.of(result.problem());
+        Map<String, Double> others = result.others(peer);
         others.forEach((variant, us) -> out.println(String.format(
                 Locale.ROOT,
                 "%s of the peer takes %s: the choice is %s as fast, the best %s",
@@ -299,13 +311,13 @@ final class BenchOverlapCommand implements Callable<Integer> {
         TextTable table = new TextTable("pattern", "geometric mean of", ">choice", ">best schedule");
         for (Pattern pattern : Pattern.values()) {
             row(table, report, pattern, "serial / it", OverlapBenchReport.Result::serialUs);
-            for (String variant : peer.variants()) {
+            for (String variant : report.variants(peer)) {
                 row(
                         table,
                         report,
                         pattern,
                         variant + " of the peer / it",
-                        result -> peer.of(result.problem()).getOrDefault(variant, Double.NaN));
+                        result -> result.others(peer).getOrDefault(variant, Double.NaN));
             }
         }
         table.print(out);

@@ -10,6 +10,7 @@ import io.weft.conformance.Order;
 import io.weft.conformance.Outcome;
 import io.weft.conformance.Profile;
 import io.weft.conformance.Report;
+import io.weft.conformance.Rule;
 import io.weft.conformance.RunOptions;
 import io.weft.conformance.Subject;
 import io.weft.conformance.UnusableInput;
@@ -100,6 +101,12 @@ final class ConformCommand implements Callable<Integer> {
             description = "How long a proof may take before it counts as hanging; ${DEFAULT-VALUE} unless given.")
     int patience;
 
+    @Option(
+            names = "--verbose",
+            description = "Say on the error stream which rule is put to the proof, before it is, and how it fared; what"
+                    + " crashes or hangs the whole process is then named by the last line.")
+    boolean verbose;
+
     @Option(names = "--report", paramLabel = "DIR", description = "Also write report.json, TEST-*.xml and index.html.")
     Path report;
 
@@ -148,8 +155,10 @@ final class ConformCommand implements Callable<Integer> {
             try {
                 found = Conformance.run(
                         Subject.of(runtime.accelerators(), uri, decorators),
-                        options.withProgress(
-                                verdict -> progress.step(verdict.rule().id())));
+                        options.withBeginning(this::begins).withProgress(verdict -> {
+                            progress.step(verdict.rule().id());
+                            ends(verdict);
+                        }));
             } finally {
                 progress.end();
             }
@@ -163,6 +172,27 @@ final class ConformCommand implements Callable<Integer> {
                 print(found, out);
             }
             return found.isGood() ? ExitCode.GOOD : ExitCode.BAD_ANSWER;
+        }
+    }
+
+    private void begins(Rule rule) {
+        if (verbose) {
+            PrintWriter err = spec.commandLine().getErr();
+            err.println(rule.id() + " ...");
+            err.flush();
+        }
+    }
+
+    private void ends(Verdict verdict) {
+        if (verbose) {
+            PrintWriter err = spec.commandLine().getErr();
+            err.printf(
+                    Locale.ROOT,
+                    "%s %s, %.3f s%n",
+                    verdict.rule().id(),
+                    verdict.outcome().label(),
+                    verdict.nanos() / 1e9);
+            err.flush();
         }
     }
 

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
  * @param watched whether calls to the backend are recorded, so that a hang can be explained
  * @param figures whether performance figures are taken
  * @param today the day on which waivers expire or not
+ * @param beginning told of each rule before it is put to the proof
  * @param progress told of each verdict as it is given
  */
 public record RunOptions(
@@ -37,6 +38,7 @@ public record RunOptions(
         boolean watched,
         boolean figures,
         LocalDate today,
+        Consumer<Rule> beginning,
         Consumer<Verdict> progress) {
     /** What a proof may take unless said otherwise: long for a device, short for a person. */
     public static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(60);
@@ -47,6 +49,7 @@ public record RunOptions(
         Objects.requireNonNull(order);
         Objects.requireNonNull(patience);
         Objects.requireNonNull(today);
+        Objects.requireNonNull(beginning);
         Objects.requireNonNull(progress);
         profiles = Set.copyOf(profiles);
         rules = List.copyOf(rules);
@@ -66,66 +69,84 @@ public record RunOptions(
                 true,
                 true,
                 LocalDate.now(ZoneId.systemDefault()),
+                rule -> {},
                 verdict -> {});
     }
 
     public RunOptions withLevel(Level wanted) {
         return new RunOptions(
-                wanted, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, progress);
+                wanted, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withProfiles(Set<Profile> wanted) {
         return new RunOptions(
-                level, wanted, rules, waivers, strict, seed, order, patience, watched, figures, today, progress);
+                level, wanted, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withRules(List<String> wanted) {
         return new RunOptions(
-                level, profiles, wanted, waivers, strict, seed, order, patience, watched, figures, today, progress);
+                level, profiles, wanted, waivers, strict, seed, order, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withWaivers(Waivers wanted) {
         return new RunOptions(
-                level, profiles, rules, wanted, strict, seed, order, patience, watched, figures, today, progress);
+                level, profiles, rules, wanted, strict, seed, order, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withStrict(boolean wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, wanted, seed, order, patience, watched, figures, today, progress);
+                level, profiles, rules, waivers, wanted, seed, order, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withSeed(long wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, wanted, order, patience, watched, figures, today, progress);
+                level, profiles, rules, waivers, strict, wanted, order, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withOrder(Order wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, wanted, patience, watched, figures, today, progress);
+                level, profiles, rules, waivers, strict, seed, wanted, patience, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withPatience(Duration wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, wanted, watched, figures, today, progress);
+                level, profiles, rules, waivers, strict, seed, order, wanted, watched, figures, today, beginning, progress);
     }
 
     public RunOptions withWatched(boolean wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, wanted, figures, today, progress);
+                level, profiles, rules, waivers, strict, seed, order, patience, wanted, figures, today, beginning, progress);
     }
 
     public RunOptions withFigures(boolean wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, watched, wanted, today, progress);
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, wanted, today, beginning, progress);
     }
 
     public RunOptions withToday(LocalDate wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, wanted, progress);
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, wanted, beginning, progress);
     }
 
     public RunOptions withProgress(Consumer<Verdict> wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, wanted);
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning, wanted);
+    }
+
+    public RunOptions withBeginning(Consumer<Rule> wanted) {
+        return new RunOptions(
+                level,
+                profiles,
+                rules,
+                waivers,
+                strict,
+                seed,
+                order,
+                patience,
+                watched,
+                figures,
+                today,
+                wanted,
+                progress);
     }
 }

@@ -118,6 +118,9 @@ final class Session implements AutoCloseable {
     Verdict judge(Rule rule) {
         Verdict known = verdicts.get(rule.id());
         if (known == null) {
+            if (!rule.standing()) {
+                options.beginning().accept(rule);
+            }
             known = waive(rule.standing() ? standing(rule) : decide(rule));
             verdicts.put(rule.id(), known);
             options.progress().accept(known);
@@ -195,7 +198,8 @@ final class Session implements AutoCloseable {
         long begin = System.nanoTime();
         Attempt attempt = attempt(proof);
         // A backend may keep memory for handles to come. What it takes again and again is lost.
-        for (int i = 0; i < REPEATS && attempt.tookMemory(); i++) {
+        long limit = options.patience().toNanos();
+        for (int i = 0; i < REPEATS && attempt.tookMemory() && System.nanoTime() - begin < limit; i++) {
             attempt = attempt(proof);
         }
         long nanos = System.nanoTime() - begin;

@@ -3,6 +3,7 @@ package io.weft.scheduler;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 /**
@@ -34,6 +35,23 @@ public record Repetitions(List<Double> us, List<Double> issueUs) {
      */
     public static List<Repetitions> inTurn(
             List<? extends Supplier<GraphTimer.Sample>> runs, int warmUp, int rounds, Runnable progress) {
+        return inTurn(runs, warmUp, rounds, progress, round -> {});
+    }
+
+    /**
+     * Runs all in turn, and something else after them in each round.
+     *
+     * @param runs what one run of each is
+     * @param rounds counted rounds, 1 or more
+     * @param progress called after each run
+     * @param after called at the end of each round with its number; counted ones begin at 0
+     */
+    public static List<Repetitions> inTurn(
+            List<? extends Supplier<GraphTimer.Sample>> runs,
+            int warmUp,
+            int rounds,
+            Runnable progress,
+            IntConsumer after) {
         double[][] us = new double[runs.size()][rounds];
         double[][] issue = new double[runs.size()][rounds];
         for (int round = -warmUp; round < rounds; round++) {
@@ -45,6 +63,7 @@ public record Repetitions(List<Double> us, List<Double> issueUs) {
                 }
                 progress.run();
             }
+            after.accept(round);
         }
         return java.util.stream.IntStream.range(0, us.length)
                 .mapToObj(i -> new Repetitions(

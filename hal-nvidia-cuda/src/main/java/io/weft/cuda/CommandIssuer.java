@@ -45,8 +45,8 @@ final class CommandIssuer {
         if (bytes == 0) {
             return;
         }
-        requireMapped(to);
-        requireMapped(from);
+        requireUsable(to);
+        requireUsable(from);
         if (copy.method() == CopyMethod.KERNEL && device.canAddress(to, from)) {
             device.kernels().copy(Kernels.address(to), bytes, Kernels.address(from), bytes, bytes, 1, stream);
         } else {
@@ -60,8 +60,8 @@ final class CommandIssuer {
         if (to.isEmpty()) {
             return;
         }
-        requireMapped(to);
-        requireMapped(from);
+        requireUsable(to);
+        requireUsable(from);
         int element = to.type().bytes();
         boolean rowMajor = to.layout() == MatrixLayout.ROW_MAJOR;
         long width = (rowMajor ? to.columns() : to.rows()) * element;
@@ -84,7 +84,7 @@ final class CommandIssuer {
         if (to.isEmpty()) {
             return;
         }
-        requireMapped(to);
+        requireUsable(to);
         int element = to.type().bytes();
         int bits = element == 4 ? fill.bits() : fill.bits() & ((1 << (8 * element)) - 1);
         boolean rowMajor = to.layout() == MatrixLayout.ROW_MAJOR;
@@ -101,9 +101,9 @@ final class CommandIssuer {
         if (gemm.c().isEmpty()) {
             return;
         }
-        requireMapped(gemm.c());
-        requireMapped(gemm.a());
-        requireMapped(gemm.b());
+        requireUsable(gemm.c());
+        requireUsable(gemm.a());
+        requireUsable(gemm.b());
         if (gemm.k() == 0) {
             device.kernels().gemm(gemm, place.handle()); // C = beta * C
             return;
@@ -120,15 +120,22 @@ final class CommandIssuer {
         if (reduce.destination().isEmpty()) {
             return;
         }
-        requireMapped(reduce.destination());
-        reduce.inputs().forEach(CommandIssuer::requireMapped);
+        requireUsable(reduce.destination());
+        reduce.inputs().forEach(CommandIssuer::requireUsable);
         device.kernels().reduce(reduce, stream);
     }
 
-    private static void requireMapped(BufferView view) {
-        Buffer buffer = (Buffer) view.memory();
-        if (buffer.memory() instanceof MappedRange range && !view.isEmpty()) {
-            range.requireMapped(buffer.base() + view.offset(), view.end() - view.offset());
+    private static void requireUsable(BufferView view) {
+        requireUsable("execute", view);
+    }
+
+    /** Checks that a view's memory was not given back and is mapped; null is let pass. */
+    static void requireUsable(String operation, BufferView view) {
+        if (view != null
+                && view.memory() instanceof Buffer buffer
+                && buffer.memory() instanceof CudaMemory memory
+                && !view.isEmpty()) {
+            memory.requireUsable(operation, buffer.base() + view.offset(), view.end() - view.offset());
         }
     }
 

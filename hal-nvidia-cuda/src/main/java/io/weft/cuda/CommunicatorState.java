@@ -2,19 +2,10 @@
 package io.weft.cuda;
 
 import io.weft.api.AcceleratorException;
-import io.weft.api.Buffer;
-import io.weft.api.BufferView;
 import io.weft.api.CollectiveKind;
-import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
-import io.weft.api.MemoryKind;
-import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
-import io.weft.cuda.ffi.Nccl;
 import io.weft.spi.CollectiveDriver;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,41 +18,57 @@ import java.util.TreeMap;
 /**
  * A communicator: its ranks, NCCL's handles, and the collectives that some ranks have issued and others have not. A part that disagrees with what another rank has issued is found before NCCL sees it.
  *
- * <p>Two locks: the state's own, held for moments, guards who has issued what; one for each rank is held while NCCL is called for it, in the order of ranks, since a handle serves one thread at a time.
+ * <p>Its lock is held for moments and guards who has issued what; NCCL's side, a {@link Clique}, has locks of its own.
  */
 final class CommunicatorState {
     /** A collective, or a transfer between two ranks, of which parts are known. */
-    private static final class Call {
+    private final class Call implements IssueOrder.Entry {
         private final String name;
         private final int expected;
         private final Map<Integer, Command.Collective> parts = new TreeMap<>();
         private final Set<CudaStream> streams = new HashSet<>();
+        /** Of the last part, and their number: what others than the owner of the lock may ask. */
+        private volatile CollectiveKind kind;
+
+        private volatile int known;
 
         Call(String name, int expected) {
             this.name = name;
             this.expected = expected;
         }
 
-        boolean isComplete() {
-            return parts.size() == expected;
+        void add(int position, Command.Collective part) {
+            parts.put(position, part);
+            kind = part.kind();
+            known = parts.size();
+        }
+
+        @Override
+        public boolean isComplete() {
+            return known == expected;
+        }
+
+        @Override
+        public String describe() {
+            return name + " of " + CommunicatorState.this.name + " (" + kind + ")";
         }
     }
+
+    /** How many stall times a communicator that is closed waits for its streams before it ends them. */
+    private static final int PATIENCE = 6;
 
     private final CudaCollectives owner;
     private final Object key;
     private final String name;
-    private final byte[] id;
     private final int size;
     private final CudaDevice[] devices;
-    private final long[] handles;
-    private final Object[] rankLocks;
-    private final CudaMemory[] barriers;
     private final long[] issued;
     private final ArrayDeque<Call> open = new ArrayDeque<>();
     private long firstOpen;
     private final Map<Long, ArrayDeque<Call>> lonely = new HashMap<>();
     private final Map<Long, Long> transfers = new HashMap<>();
-    private final Map<String, Integer> scaledSums = new HashMap<>();
+    /** Calls whose order was noted. */
+    private final Set<Call> noted = new HashSet<>();
     /** Streams that carry collectives which may not be complete. */
     private final Set<CudaStream> busy = new HashSet<>();
 
@@ -69,24 +76,18 @@ final class CommunicatorState {
     private int splits;
     private int members;
     private boolean ready;
-    private boolean released;
+    /** NCCL's side; null before all ranks have joined and once it was given back. */
+    private Clique clique;
     private AcceleratorException asyncError;
     private AcceleratorException aborted;
 
-    CommunicatorState(CudaCollectives owner, Object key, String name, byte[] id, int size) {
+    CommunicatorState(CudaCollectives owner, Object key, String name, int size) {
         this.owner = owner;
         this.key = key;
         this.name = name;
-        this.id = id.clone();
         this.size = size;
         this.devices = new CudaDevice[size];
-        this.handles = new long[size];
-        this.barriers = new CudaMemory[size];
         this.issued = new long[size];
-        this.rankLocks = new Object[size];
-        for (int rank = 0; rank < size; rank++) {
-            rankLocks[rank] = new Object();
-        }
     }
 
     Object key() {
@@ -103,10 +104,6 @@ final class CommunicatorState {
 
     CudaDevice device(int rank) {
         return devices[rank];
-    }
-
-    private Nccl nccl() {
-        return owner.nccl();
     }
 
     // Joining.
@@ -130,7 +127,8 @@ final class CommunicatorState {
         ranks.forEach((rank, device) -> devices[rank] = device);
         members++;
         if (missing().isEmpty()) {
-            connect();
+            clique = owner.take(List.of(devices));
+            ready = true;
             notifyAll();
         }
     }
@@ -143,34 +141,6 @@ final class CommunicatorState {
             }
         }
         return absent;
-    }
-
-    private void connect() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(8L * size, 8);
-            nccl().groupStart();
-            boolean ended = false;
-            try {
-                for (int rank = 0; rank < size; rank++) {
-                    devices[rank].makeCurrent();
-                    nccl().join(out.address() + 8L * rank, size, id, rank);
-                }
-                ended = true;
-                nccl().groupEnd();
-            } finally {
-                if (!ended) {
-                    nccl().dropGroup();
-                }
-            }
-            for (int rank = 0; rank < size; rank++) {
-                handles[rank] = out.get(ValueLayout.JAVA_LONG, 8L * rank);
-            }
-        }
-        for (int rank = 0; rank < size; rank++) {
-            // What a barrier reduces: NCCL has no barrier of its own.
-            barriers[rank] = devices[rank].allocatePlain(MemoryKind.DEVICE, 256);
-        }
-        ready = true;
     }
 
     /** Waits until all ranks have joined. */
@@ -193,7 +163,7 @@ final class CommunicatorState {
 
     private void waitFor(
             java.util.function.BooleanSupplier done, java.util.function.Supplier<AcceleratorException> tooLate) {
-        long deadline = System.nanoTime() + owner.platform().options().stallMillis() * 1_000_000;
+        long deadline = System.nanoTime() + owner.platform().options().stallNanos();
         while (!done.getAsBoolean()) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
@@ -220,26 +190,43 @@ final class CommunicatorState {
     void issue(List<CollectiveDriver.Part> group) {
         requireReady("collective");
         List<CudaCollectives.Issue> parts = new ArrayList<>(group.size());
-        for (CollectiveDriver.Part part : group) {
-            CudaStream stream = (CudaStream) part.stream();
-            stream.requireUsable("collective");
-            CommandIssuer.checkNumbers(part.command());
-            requireType(part.command());
-            parts.add(new CudaCollectives.Issue(part.command(), stream.handle()));
-        }
-        requireSelfPairs(group);
-        AcceleratorException mismatch = register(group);
-        if (mismatch != null) {
-            throw mismatch;
-        }
-        submit(parts);
-        synchronized (this) {
-            busy.removeIf(CudaStream::isIdle);
-            group.forEach(part -> busy.add((CudaStream) part.stream()));
+        // Ranks that disagree in the type are told of that first.
+        boolean oneType =
+                group.stream().map(part -> part.command().type()).distinct().count() == 1;
+        int begun = 0;
+        try {
+            for (CollectiveDriver.Part part : group) {
+                CudaStream stream = (CudaStream) part.stream();
+                stream.begin("collective");
+                begun++;
+                CommandIssuer.checkNumbers(part.command());
+                if (oneType) {
+                    requireType(part.command());
+                }
+                CommandIssuer.requireUsable("collective", part.command().send());
+                CommandIssuer.requireUsable("collective", part.command().receive());
+                parts.add(new CudaCollectives.Issue(part.command(), stream.handle()));
+            }
+            requireSelfPairs(group);
+            AcceleratorException mismatch = register(group);
+            if (mismatch != null) {
+                throw mismatch;
+            }
+            group.forEach(part -> requireType(part.command()));
+            synchronized (this) {
+                busy.removeIf(CudaStream::isIdle);
+                group.forEach(part -> busy.add((CudaStream) part.stream()));
+            }
+            submit(parts);
+        } finally {
+            for (int i = 0; i < begun; i++) {
+                ((CudaStream) group.get(i).stream()).end();
+            }
         }
     }
 
-    private void requireType(Command.Collective part) {
+    /** Refuses a reduction of elements that NCCL does not know. */
+    static void requireType(Command.Collective part) {
         if (part.kind().reduces() && Types.nccl(part.type()) < 0) {
             throw new AcceleratorException(
                     ErrorCode.UNSUPPORTED,
@@ -279,6 +266,7 @@ final class CommunicatorState {
         Call guilty = null;
         Set<CudaStream> ofGroup = new HashSet<>();
         Set<Call> touched = new HashSet<>();
+        List<Call> inOrder = new ArrayList<>(group.size());
         for (CollectiveDriver.Part part : group) {
             Command.Collective command = part.command();
             CudaStream stream = (CudaStream) part.stream();
@@ -287,9 +275,10 @@ final class CommunicatorState {
             int position = command.kind() == CollectiveKind.RECEIVE
                     ? 1
                     : command.kind().pointToPoint() ? 0 : command.rank();
-            call.parts.put(position, command);
+            call.add(position, command);
             call.streams.add(stream);
             touched.add(call);
+            inOrder.add(call);
             AcceleratorException found = command.kind() == CollectiveKind.ALL_TO_ALL_V && !call.isComplete()
                     ? null
                     : Agreement.disagreement(call.name, List.copyOf(call.parts.values()));
@@ -311,6 +300,7 @@ final class CommunicatorState {
             firstOpen++;
         }
         if (mismatch == null) {
+            note(group, inOrder);
             return null;
         }
         if (asyncError == null) {
@@ -328,6 +318,21 @@ final class CommunicatorState {
             abort(mismatch);
         }
         return mismatch;
+    }
+
+    /** Notes in which order streams hold what was issued, as long as something is not complete. */
+    private void note(List<CollectiveDriver.Part> group, List<Call> calls) {
+        IssueOrder order = owner.platform().issueOrder();
+        boolean whole = calls.stream().allMatch(Call::isComplete);
+        if (whole && !order.isNoting()) {
+            noted.clear();
+            return;
+        }
+        for (int i = 0; i < calls.size(); i++) {
+            order.issued(calls.get(i), group.get(i).stream());
+            noted.add(calls.get(i));
+        }
+        order.look();
     }
 
     private String describe(Call call) {
@@ -383,127 +388,15 @@ final class CommunicatorState {
 
     /** Gives parts to NCCL as one group. Streams may be live or captured. */
     void submit(List<CudaCollectives.Issue> parts) {
-        List<Integer> ranks = parts.stream()
-                .map(part -> part.command().rank())
-                .distinct()
-                .sorted()
-                .toList();
-        locked(ranks, 0, () -> {
+        Clique live;
+        synchronized (this) {
             requireUsable("collective");
-            nccl().groupStart();
-            boolean ended = false;
-            try {
-                for (CudaCollectives.Issue part : parts) {
-                    devices[part.command().rank()].makeCurrent();
-                    call(part.command(), part.stream());
-                }
-                ended = true;
-                nccl().groupEnd();
-            } finally {
-                if (!ended) {
-                    nccl().dropGroup();
-                }
-            }
-        });
-    }
-
-    private void locked(List<Integer> ranks, int from, Runnable action) {
-        if (from == ranks.size()) {
-            action.run();
-            return;
+            live = clique;
         }
-        synchronized (rankLocks[ranks.get(from)]) {
-            locked(ranks, from + 1, action);
+        if (live == null) {
+            throw new AcceleratorException(ErrorCode.CLOSED, "collective", name + " was closed before");
         }
-    }
-
-    private static long address(BufferView view) {
-        return view == null ? 0 : ((Buffer) view.memory()).address() + view.offset();
-    }
-
-    private void call(Command.Collective part, long stream) {
-        long comm = handles[part.rank()];
-        long from = address(part.send());
-        long to = address(part.receive());
-        ElementType elements = part.type();
-        if (part.kind() == CollectiveKind.BARRIER) {
-            long flag = barriers[part.rank()].address();
-            nccl().allReduce(flag, flag, 1, Types.nccl(ElementType.INT32), 0, comm, stream);
-            return;
-        }
-        long count = part.count();
-        int type = Types.nccl(elements);
-        long scale = 1;
-        if (!part.kind().reduces()) {
-            // Data that is only moved goes as bytes: any type, and no rounding by any version.
-            type = Types.NCCL_BYTES;
-            scale = elements.bytes();
-        }
-        switch (part.kind()) {
-            case ALL_REDUCE -> nccl().allReduce(from, to, count, type, op(part), comm, stream);
-            case ALL_GATHER -> nccl().allGather(from, to, count * scale, type, comm, stream);
-            case REDUCE_SCATTER -> nccl().reduceScatter(from, to, count, type, op(part), comm, stream);
-            case BROADCAST ->
-                nccl().broadcast(from == 0 ? to : from, to, count * scale, type, part.root(), comm, stream);
-            case REDUCE -> nccl().reduce(from, to == 0 ? from : to, count, type, op(part), part.root(), comm, stream);
-            case SEND -> nccl().send(from, count * scale, type, part.root(), comm, stream);
-            case RECEIVE -> nccl().receive(to, count * scale, type, part.root(), comm, stream);
-            case ALL_TO_ALL -> {
-                for (int peer = 0; peer < size; peer++) {
-                    nccl().send(from + peer * count * scale, count * scale, type, peer, comm, stream);
-                    nccl().receive(to + peer * count * scale, count * scale, type, peer, comm, stream);
-                }
-            }
-            case ALL_TO_ALL_V -> {
-                long sent = 0;
-                long received = 0;
-                for (int peer = 0; peer < size; peer++) {
-                    long gives = part.sendCounts().get(peer) * scale;
-                    long takes = part.receiveCounts().get(peer) * scale;
-                    nccl().send(from + sent, gives, type, peer, comm, stream);
-                    nccl().receive(to + received, takes, type, peer, comm, stream);
-                    sent += gives;
-                    received += takes;
-                }
-            }
-            case GATHER -> {
-                nccl().send(from, count * scale, type, part.root(), comm, stream);
-                if (part.rank() == part.root()) {
-                    for (int peer = 0; peer < size; peer++) {
-                        nccl().receive(to + peer * count * scale, count * scale, type, peer, comm, stream);
-                    }
-                }
-            }
-            case SCATTER -> {
-                nccl().receive(to, count * scale, type, part.root(), comm, stream);
-                if (part.rank() == part.root()) {
-                    for (int peer = 0; peer < size; peer++) {
-                        nccl().send(from + peer * count * scale, count * scale, type, peer, comm, stream);
-                    }
-                }
-            }
-            case BARRIER -> throw new IllegalStateException("a barrier moves no data");
-        }
-    }
-
-    private int op(Command.Collective part) {
-        ReduceOp op = part.op();
-        if (op.kind() != ReduceOp.Kind.SCALED_SUM) {
-            return Types.nccl(op);
-        }
-        if (!nccl().hasPremultipliedSums()) {
-            throw new AcceleratorException(
-                    ErrorCode.UNSUPPORTED, "collective", "this version of NCCL has no premultiplied sums");
-        }
-        ElementType type = part.type();
-        long bits = type.isFloating() ? type.encode(op.scale()) : (int) op.scale();
-        // One for each rank, type and factor, kept with the communicator: a released number could be given out again
-        // while a call that uses it is in flight.
-        String wanted = part.rank() + "/" + type + "/" + bits;
-        synchronized (scaledSums) {
-            return scaledSums.computeIfAbsent(
-                    wanted, ignored -> nccl().premultipliedSum(bits, Types.nccl(type), handles[part.rank()]));
-        }
+        live.submit(parts);
     }
 
     // Splitting.
@@ -558,14 +451,8 @@ final class CommunicatorState {
     // Ending.
 
     synchronized AcceleratorException asyncError() {
-        if (asyncError == null && ready && !released && aborted == null) {
-            for (long handle : handles) {
-                int code = nccl().asyncError(handle);
-                if (code != 0 && code != Nccl.IN_PROGRESS) {
-                    asyncError = nccl().failure("collective", code);
-                    break;
-                }
-            }
+        if (asyncError == null && clique != null && aborted == null) {
+            asyncError = clique.asyncError();
         }
         return asyncError;
     }
@@ -587,12 +474,10 @@ final class CommunicatorState {
         }
         busy.clear();
         dropCalls();
-        if (ready && !released) {
-            released = true;
-            for (int rank = 0; rank < size; rank++) {
-                devices[rank].makeCurrent();
-                nccl().abort(handles[rank]);
-            }
+        Clique dying = clique;
+        clique = null;
+        if (dying != null) {
+            dying.abort();
         }
         notifyAll();
     }
@@ -603,6 +488,8 @@ final class CommunicatorState {
         lonely.values().forEach(waiting -> waiting.forEach(calls::remove));
         open.clear();
         lonely.clear();
+        owner.platform().issueOrder().forget(noted);
+        noted.clear();
     }
 
     /** A member has closed; the last one releases everything. */
@@ -617,43 +504,44 @@ final class CommunicatorState {
         }
     }
 
-    /** Waits for what can end, ends what cannot, and releases NCCL's handles. */
+    /** Waits for what can end, ends what cannot, and gives NCCL's side back, to the next communicator over these devices where all ended well. */
     void release() {
-        boolean hopeless;
+        Clique leaving;
+        List<CudaStream> carrying;
         synchronized (this) {
-            hopeless = open.stream().anyMatch(call -> !call.parts.isEmpty())
+            boolean hopeless = open.stream().anyMatch(call -> !call.parts.isEmpty())
                     || lonely.values().stream().anyMatch(waiting -> !waiting.isEmpty());
             if (hopeless) {
                 abort(new AcceleratorException(
                         ErrorCode.ABORTED, "collective", name + " was closed before all ranks had issued their parts"));
             }
-            if (!ready || released) {
-                freeBarriers();
-                return;
-            }
-            released = true;
+            leaving = clique;
+            clique = null;
+            carrying = List.copyOf(busy);
+            busy.clear();
         }
-        for (CudaDevice device : devices) {
-            device.makeCurrent();
-            for (CudaStream stream : busy) {
-                if (stream.device() == device && stream.failure() == null) {
-                    stream.drain();
-                }
+        if (leaving == null) {
+            return;
+        }
+        boolean ended = true;
+        boolean well = asyncError == null;
+        long nanos = owner.platform().options().stallNanos();
+        for (CudaStream stream : carrying) {
+            well &= stream.failure() == null;
+            // Work that takes long is no reason to end it at once; a circle is.
+            for (int turn = 0; ended && !stream.drain(nanos); turn++) {
+                ended = turn < PATIENCE && !owner.platform().issueOrder().isCircular(noted);
             }
         }
-        for (int rank = 0; rank < size; rank++) {
-            devices[rank].makeCurrent();
-            nccl().destroy(handles[rank]);
+        synchronized (this) {
+            dropCalls();
         }
-        freeBarriers();
-    }
-
-    private void freeBarriers() {
-        for (int rank = 0; rank < size; rank++) {
-            if (barriers[rank] != null) {
-                devices[rank].free(barriers[rank]);
-                barriers[rank] = null;
-            }
+        if (!ended) {
+            leaving.abort();
+        } else if (well && leaving.asyncError() == null) {
+            owner.give(leaving);
+        } else {
+            leaving.destroy();
         }
     }
 }

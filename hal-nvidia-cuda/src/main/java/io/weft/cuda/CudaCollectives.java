@@ -8,10 +8,14 @@ import io.weft.cuda.ffi.Nccl;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.DeviceDriver;
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Communicators over NCCL. All ranks of one belong to this process: they may join in several calls and be driven by several threads. */
@@ -29,7 +33,17 @@ final class CudaCollectives implements CollectiveDriver {
     /** Communicators by id, and those of graphs by devices. Guarded by itself. */
     private final Map<Object, CommunicatorState> known = new HashMap<>();
 
+    /** Ids that were made here and whose communicator has not been closed. Guarded by {@link #known}. */
+    private final Set<Object> ids = new HashSet<>();
+    /** What communicators that ended well have left, by devices; guarded by itself. */
+    private final Map<List<CudaDevice>, ArrayDeque<Clique>> idle = new HashMap<>();
+
+    private final SecureRandom random = new SecureRandom();
+    private boolean closed;
     private int made;
+
+    /** Cliques over the same devices that are kept: a program rarely has more communicators at once and opens them again. */
+    private static final int KEPT = 2;
 
     CudaCollectives(CudaPlatform platform, Nccl nccl) {
         this.platform = platform;
@@ -46,7 +60,12 @@ final class CudaCollectives implements CollectiveDriver {
 
     @Override
     public byte[] newUniqueId() {
-        return nccl.uniqueId();
+        byte[] id = new byte[Nccl.ID_BYTES];
+        random.nextBytes(id);
+        synchronized (known) {
+            ids.add(ByteBuffer.wrap(id.clone()));
+        }
+        return id;
     }
 
     @Override
@@ -61,8 +80,17 @@ final class CudaCollectives implements CollectiveDriver {
         Object key = ByteBuffer.wrap(uniqueId.clone());
         synchronized (known) {
             CommunicatorState state = known.get(key);
+            if (!ids.contains(key)) {
+                throw new AcceleratorException(
+                        ErrorCode.INVALID_ARGUMENT,
+                        "communicator",
+                        "nobody made this id here, or its communicator was closed",
+                        "take one from newUniqueId of the same platform; ranks of other processes cannot take part yet",
+                        null,
+                        null);
+            }
             if (state == null) {
-                state = new CommunicatorState(this, key, "communicator " + ++made, uniqueId, size);
+                state = new CommunicatorState(this, key, "communicator " + ++made, size);
                 known.put(key, state);
             } else if (state.size() != size) {
                 throw AcceleratorException.invalid(
@@ -91,7 +119,7 @@ final class CudaCollectives implements CollectiveDriver {
     CommunicatorState fresh(Object key, List<CudaDevice> devices) {
         synchronized (known) {
             CommunicatorState state =
-                    new CommunicatorState(this, key, "communicator " + ++made, nccl.uniqueId(), devices.size());
+                    new CommunicatorState(this, key, "communicator " + ++made, devices.size());
             Map<Integer, CudaDevice> ranks = new TreeMap<>();
             for (int rank = 0; rank < devices.size(); rank++) {
                 ranks.put(rank, devices.get(rank));
@@ -105,7 +133,31 @@ final class CudaCollectives implements CollectiveDriver {
     void forget(CommunicatorState state) {
         synchronized (known) {
             known.remove(state.key(), state);
+            ids.remove(state.key());
         }
+    }
+
+    /** NCCL's side of a communicator over these devices: one that was left, or a new one. */
+    Clique take(List<CudaDevice> devices) {
+        synchronized (idle) {
+            ArrayDeque<Clique> left = idle.get(devices);
+            if (left != null && !left.isEmpty()) {
+                return left.pop();
+            }
+        }
+        return Clique.connect(this, devices);
+    }
+
+    /** A communicator has ended well and leaves its side of NCCL to the next. */
+    void give(Clique clique) {
+        synchronized (idle) {
+            ArrayDeque<Clique> left = idle.computeIfAbsent(clique.devices(), ignored -> new ArrayDeque<>());
+            if (!closed && left.size() < KEPT) {
+                left.push(clique);
+                return;
+            }
+        }
+        clique.destroy();
     }
 
     /** Releases what is still open; collectives that can never end are ended. */
@@ -116,6 +168,13 @@ final class CudaCollectives implements CollectiveDriver {
             known.clear();
         }
         open.forEach(CommunicatorState::release);
+        List<Clique> left = new ArrayList<>();
+        synchronized (idle) {
+            closed = true;
+            idle.values().forEach(left::addAll);
+            idle.clear();
+        }
+        left.forEach(Clique::destroy);
     }
 
     static AcceleratorException aborted(String operation, String name) {

@@ -37,7 +37,7 @@ final class CudaDevice implements DeviceDriver {
     private final int highest;
     private final long transfers;
     private final CudaStream defaultStream;
-    private final DeviceClock clock;
+    private final long ticks;
     private final Kernels kernels;
     private final GemmPlans gemms;
     private final CommandIssuer issuer;
@@ -50,6 +50,7 @@ final class CudaDevice implements DeviceDriver {
     private final ArrayDeque<Long> idleWorkspaces = new ArrayDeque<>();
     private final Object transferLock = new Object();
     private List<CudaDevice> reachable = List.of();
+    private DeviceClock clock;
     private long pool;
 
     /** Makes the device ready: context, kernels, clock. */
@@ -65,14 +66,14 @@ final class CudaDevice implements DeviceDriver {
         highest = range[1];
         transfers = runtime.createStream(false, lowest);
         defaultStream = new CudaStream(this, CudaRuntime.DEFAULT_STREAM, true, Priority.NORMAL, "");
-        clock = runtime.hasTiming() ? new DeviceClock(runtime, transfers) : null;
+        ticks = runtime.hasTiming() ? runtime.createStream(false, highest) : 0;
         kernels = new Kernels(platform.libraries().driver(), properties.computeUnits());
         gemms = new GemmPlans(
                 platform.libraries().cublas().orElse(null), platform.options().workspaceBytes());
         issuer = new CommandIssuer(this);
     }
 
-    /** Learns which devices it reaches, and lets itself into their memory. Called once, when all devices are there. */
+    /** Learns which devices it reaches, lets itself into their memory, and sets its clock. Called once for each device in their order, when all devices are there. */
     void join(List<CudaDevice> all) {
         makeCurrent();
         List<CudaDevice> reached = new ArrayList<>();
@@ -83,6 +84,10 @@ final class CudaDevice implements DeviceDriver {
             }
         }
         reachable = List.copyOf(reached);
+        if (ticks != 0) {
+            // The first device comes first, which the others' clocks go by.
+            clock = new DeviceClock(this, ticks, all.getFirst() == this ? null : all.getFirst().clock);
+        }
         if (platform.options().pooled() && runtime.hasPools()) {
             pool = runtime.createPool(
                     runtimeOrdinal,
@@ -224,6 +229,7 @@ final class CudaDevice implements DeviceDriver {
     public void free(DeviceMemory memory) {
         CudaMemory own = (CudaMemory) memory;
         if (memories.remove(own)) {
+            own.markFreed();
             makeCurrent();
             own.release();
         }
@@ -326,7 +332,7 @@ final class CudaDevice implements DeviceDriver {
 
     @Override
     public void write(DeviceMemory destination, long offset, MemorySegment source) {
-        requireMapped(destination, offset, source.byteSize());
+        ((CudaMemory) destination).requireUsable("write", offset, source.byteSize());
         transfer(
                 "write",
                 source,
@@ -337,18 +343,12 @@ final class CudaDevice implements DeviceDriver {
 
     @Override
     public void read(MemorySegment destination, DeviceMemory source, long offset) {
-        requireMapped(source, offset, destination.byteSize());
+        ((CudaMemory) source).requireUsable("read", offset, destination.byteSize());
         transfer(
                 "read",
                 destination,
                 (host, at, bytes) -> runtime.copy(host.address(), source.address() + offset + at, bytes, transfers),
                 false);
-    }
-
-    private static void requireMapped(DeviceMemory memory, long offset, long bytes) {
-        if (memory instanceof MappedRange range) {
-            range.requireMapped(offset, bytes);
-        }
     }
 
     private interface Piece {
@@ -475,6 +475,9 @@ final class CudaDevice implements DeviceDriver {
         }
         if (clock != null) {
             clock.close();
+        }
+        if (ticks != 0) {
+            runtime.destroyStream(ticks);
         }
         if (pool != 0) {
             runtime.synchronizeStream(transfers);

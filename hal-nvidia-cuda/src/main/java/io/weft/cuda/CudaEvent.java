@@ -5,14 +5,15 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import io.weft.cuda.ffi.CudaRuntime;
 import io.weft.spi.EventDriver;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** An event. It remembers the stream of its last record, whose failure it passes on. */
 final class CudaEvent implements EventDriver {
+    private static final String NAME = "the event";
+
     private final CudaDevice device;
     private final long handle;
     private final boolean timed;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final HandleGuard guard = new HandleGuard();
     private volatile CudaStream stream;
     private volatile DeviceClock.Epoch epoch;
 
@@ -27,18 +28,27 @@ final class CudaEvent implements EventDriver {
         return device;
     }
 
-    long handle() {
-        return handle;
+    /** Records it after the work of a stream of its device, which is current. */
+    void recordOn(CudaStream where, long streamHandle) {
+        guard.enter("record", NAME);
+        try {
+            DeviceClock.Epoch now = timed ? device.clock().now() : null;
+            device.runtime().record(handle, streamHandle);
+            stream = where;
+            epoch = now;
+        } finally {
+            guard.leave();
+        }
     }
 
-    boolean isTimed() {
-        return timed;
-    }
-
-    /** It was recorded on a stream. */
-    void recordedOn(CudaStream where, DeviceClock.Epoch now) {
-        stream = where;
-        epoch = now;
+    /** Makes later work of a stream of the runtime wait for the last record. */
+    void holdUp(long streamHandle) {
+        guard.enter("wait", NAME);
+        try {
+            device.runtime().waitEvent(streamHandle, handle);
+        } finally {
+            guard.leave();
+        }
     }
 
     /** The stream of the last record, null before the first. */
@@ -52,7 +62,13 @@ final class CudaEvent implements EventDriver {
         if (where == null) {
             return true;
         }
-        int code = device.runtime().queryEvent(handle);
+        int code;
+        guard.enter("query event", NAME);
+        try {
+            code = device.runtime().queryEvent(handle);
+        } finally {
+            guard.leave();
+        }
         if (CudaRuntime.isNotReady(code)) {
             where.throwIfFailed("query event");
             return false;
@@ -64,16 +80,21 @@ final class CudaEvent implements EventDriver {
     @Override
     public void synchronize() {
         CudaStream where = stream;
-        if (where != null) {
-            settle(
-                    "synchronize event",
-                    where,
-                    device.platform()
-                            .await(
-                                    "synchronize event",
-                                    () -> device.runtime().synchronizeEvent(handle),
-                                    () -> device.runtime().queryEvent(handle)));
+        if (where == null) {
+            return;
         }
+        int code;
+        guard.enter("synchronize event", NAME);
+        try {
+            code = device.platform()
+                    .await(
+                            "synchronize event",
+                            () -> device.runtime().synchronizeEvent(handle),
+                            () -> device.runtime().queryEvent(handle));
+        } finally {
+            guard.leave();
+        }
+        settle("synchronize event", where, code);
     }
 
     private void settle(String operation, CudaStream where, int code) {
@@ -89,14 +110,21 @@ final class CudaEvent implements EventDriver {
         if (since == null) {
             throw new AcceleratorException(ErrorCode.INVALID_STATE, "event time", "the event has no time stamp");
         }
-        return since.nanos(device.runtime(), handle);
+        guard.enter("event time", NAME);
+        try {
+            return since.nanos(device.runtime(), handle);
+        } finally {
+            guard.leave();
+        }
     }
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
+        if (guard.close()) {
             device.forget(this);
-            device.runtime().destroyEvent(handle);
+            if (guard.awaitIdle(device.platform().options().stallNanos())) {
+                device.runtime().destroyEvent(handle);
+            }
         }
     }
 }

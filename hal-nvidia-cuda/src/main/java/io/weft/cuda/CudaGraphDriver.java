@@ -93,6 +93,10 @@ final class CudaGraphDriver implements GraphDriver {
                 }
                 own(command, index);
             }
+            case Command.Collective part -> {
+                CommunicatorState.requireType(part);
+                own(command, index);
+            }
             default -> own(command, index);
         }
     }

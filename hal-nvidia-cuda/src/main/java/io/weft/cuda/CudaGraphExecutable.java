@@ -3,6 +3,7 @@ package io.weft.cuda;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
+import io.weft.api.BufferView;
 import io.weft.api.ErrorCode;
 import io.weft.api.EventOptions;
 import io.weft.api.Figures;
@@ -14,6 +15,7 @@ import io.weft.api.graph.Timeline;
 import io.weft.cuda.ffi.CudaRuntime;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.GraphExecutable;
+import io.weft.spi.GraphLaunches;
 import io.weft.spi.StreamDriver;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -149,9 +151,11 @@ final class CudaGraphExecutable implements GraphExecutable {
     @Override
     public void launch(GraphBindings bindings, List<? extends StreamDriver> streams) {
         requireOpen();
+        GraphLaunches.requireFitting(graph, devices, bindings, streams);
         for (StreamDriver stream : streams) {
             ((CudaStream) stream).requireUsable("launch graph");
         }
+        requireMemory(bindings);
         if (graph.size() == 0) {
             return;
         }
@@ -171,7 +175,7 @@ final class CudaGraphExecutable implements GraphExecutable {
             }
             devices.getFirst().makeCurrent();
         }
-        runtime.launch(variant.handle, first.handle());
+        first.launch(variant.handle);
         if (entered.length > 1) {
             first.record(left);
             for (int i = 1; i < entered.length; i++) {
@@ -179,6 +183,28 @@ final class CudaGraphExecutable implements GraphExecutable {
             }
         }
         lastStream = first;
+    }
+
+    /** What the bindings stand for must be there, and where pages are mapped on demand, mapped: an executable graph that is kept was looked at when it was captured only. */
+    private void requireMemory(GraphBindings bindings) {
+        boolean paged = false;
+        for (Slot slot : graph.slots()) {
+            CudaMemory memory = (CudaMemory) bindings.require(slot).memory();
+            memory.requireLive("launch graph");
+            paged |= memory instanceof MappedRange;
+        }
+        for (int node = 0; paged && node < graph.size(); node++) {
+            Command command = graph.command(node);
+            command.reads().forEach(view -> requireMapped(view, bindings));
+            command.writes().forEach(view -> requireMapped(view, bindings));
+        }
+    }
+
+    private static void requireMapped(BufferView view, GraphBindings bindings) {
+        Buffer buffer = bindings.require((Slot) view.memory());
+        if (buffer.memory() instanceof MappedRange range && !view.isEmpty()) {
+            range.requireUsable("launch graph", buffer.base() + view.offset(), view.end() - view.offset());
+        }
     }
 
     private Variant variant(GraphBindings bindings) {
@@ -358,13 +384,13 @@ final class CudaGraphExecutable implements GraphExecutable {
 
     private void waitForLast() {
         if (lastStream != null && lastStream.failure() == null) {
-            lastStream.synchronize();
+            lastStream.awaitIfOpen("wait for graph");
         }
     }
 
     @Override
     public Optional<Timeline> lastTimeline() {
-        if (!timed || lastStream == null) {
+        if (!timed || lastStream == null || closed) {
             return Optional.empty();
         }
         waitForLast();
@@ -401,9 +427,10 @@ final class CudaGraphExecutable implements GraphExecutable {
         if (closed) {
             return;
         }
-        waitForLast();
         closed = true;
         owner.forget(this);
+        // A launch that never ends keeps what it uses: when this throws, nothing is given back.
+        waitForLast();
         variants.forEach(variant -> runtime.destroyExecutable(variant.handle));
         for (LaneStream lane : lanes) {
             runtime.destroyStream(lane.handle);

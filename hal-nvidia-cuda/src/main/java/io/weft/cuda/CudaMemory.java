@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cuda;
 
+import io.weft.api.AcceleratorException;
+import io.weft.api.ErrorCode;
 import io.weft.api.MemoryKind;
 import io.weft.cuda.ffi.Native;
 import io.weft.spi.DeviceMemory;
@@ -14,6 +16,7 @@ class CudaMemory implements DeviceMemory {
     private final long address;
     private final long bytes;
     private final boolean pooled;
+    private volatile boolean freed;
 
     CudaMemory(CudaDevice device, MemoryKind kind, long address, long bytes, boolean pooled) {
         this.device = device;
@@ -46,6 +49,31 @@ class CudaMemory implements DeviceMemory {
     /** Whether it came from the runtime's pool. */
     boolean isPooled() {
         return pooled;
+    }
+
+    /** It is about to be given back; whoever still has a part of it is refused from now on. */
+    void markFreed() {
+        freed = true;
+    }
+
+    /**
+     * Checks that it was not given back. Buffers are looked at by the API; a part of a buffer does not know that the whole was closed.
+     *
+     * @throws AcceleratorException CLOSED
+     */
+    void requireLive(String operation) {
+        if (freed) {
+            throw new AcceleratorException(ErrorCode.CLOSED, operation, this + " was given back before");
+        }
+    }
+
+    /**
+     * Checks that a command or a transfer finds memory in a range.
+     *
+     * @throws AcceleratorException CLOSED, or OUT_OF_BOUNDS where no page is mapped
+     */
+    void requireUsable(String operation, long offset, long length) {
+        requireLive(operation);
     }
 
     /** Gives it back to where it came from. The device is current. */

@@ -27,6 +27,11 @@ record CudaOptions(List<Integer> devices, List<Path> libraries, boolean pooled, 
         libraries = List.copyOf(libraries);
     }
 
+    /** How long to wait for what should end at once, ns. */
+    long stallNanos() {
+        return stallMillis * 1_000_000;
+    }
+
     static CudaOptions of(PlatformUri uri) {
         List<Integer> devices = List.of();
         List<Path> libraries = List.of();

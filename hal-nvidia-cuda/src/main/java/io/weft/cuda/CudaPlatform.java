@@ -40,6 +40,7 @@ final class CudaPlatform implements PlatformDriver {
     private final Set<Capability> capabilities;
     private final Map<Class<?>, Object> extensions = new LinkedHashMap<>();
     private final OpenCalls openCalls = new OpenCalls();
+    private final IssueOrder issueOrder = new IssueOrder(openCalls);
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private CudaPlatform(PlatformUri uri, CudaOptions options, CudaLibraries libraries, List<Integer> ordinals) {
@@ -228,6 +229,10 @@ final class CudaPlatform implements PlatformDriver {
         return openCalls;
     }
 
+    IssueOrder issueOrder() {
+        return issueOrder;
+    }
+
     /** A driver as this platform's own device. */
     CudaDevice own(String operation, DeviceDriver device) {
         if (device instanceof CudaDevice own && own.platform() == this) {
@@ -249,7 +254,7 @@ final class CudaPlatform implements PlatformDriver {
         if (openCalls.isEmpty()) {
             return blocking.getAsInt();
         }
-        long deadline = System.nanoTime() + options.stallMillis() * 1_000_000;
+        long deadline = System.nanoTime() + options.stallNanos();
         while (true) {
             int code = query.getAsInt();
             if (!CudaRuntime.isNotReady(code)) {

@@ -11,19 +11,19 @@ import io.weft.spi.EventDriver;
 import io.weft.spi.StreamDriver;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 /** A stream of the runtime, and the failure that it keeps. */
 final class CudaStream implements StreamDriver, IssuePlace {
+    private static final long PAUSE_NANOS = 50_000;
+
     private final CudaDevice device;
     private final long handle;
     private final boolean isDefault;
     private final Priority priority;
     private final String name;
     private final Workspace workspace;
-    private final AtomicBoolean closed = new AtomicBoolean();
-    /** Keeps the runtime's stream alive while others than its user ask about it. */
-    private final Object handleLock = new Object();
+    private final HandleGuard guard = new HandleGuard();
 
     private volatile AcceleratorException failure;
     /** Streams whose events this one waits for, as their failures are its own. Guarded by itself. */
@@ -60,43 +60,94 @@ final class CudaStream implements StreamDriver, IssuePlace {
 
     @Override
     public Enqueue enqueue(Command command) {
-        requireUsable("enqueue");
-        device.makeCurrent();
-        device.issuer().issue(command, this);
+        begin("enqueue");
+        try {
+            device.makeCurrent();
+            device.issuer().issue(command, this);
+        } finally {
+            guard.leave();
+        }
         return Enqueue.ACCEPTED;
     }
 
     @Override
     public void record(EventDriver event) {
-        requireUsable("record");
         CudaEvent own = (CudaEvent) event;
-        device.makeCurrent();
-        device.runtime().record(own.handle(), handle);
-        own.recordedOn(this, own.isTimed() ? device.clock().now() : null);
+        begin("record");
+        try {
+            device.makeCurrent();
+            own.recordOn(this, handle);
+        } finally {
+            guard.leave();
+        }
     }
 
     @Override
     public void waitFor(EventDriver event) {
-        requireUsable("wait");
         CudaEvent other = (CudaEvent) event;
-        CudaStream source = other.stream();
-        if (source == null) {
-            return;
-        }
-        device.makeCurrent();
-        device.runtime().waitEvent(handle, other.handle());
-        if (source != this) {
-            synchronized (upstream) {
-                if (!upstream.contains(source)) {
-                    upstream.add(source);
+        begin("wait");
+        try {
+            CudaStream source = other.stream();
+            if (source == null) {
+                return;
+            }
+            device.makeCurrent();
+            other.holdUp(handle);
+            if (source != this) {
+                synchronized (upstream) {
+                    if (!upstream.contains(source)) {
+                        upstream.add(source);
+                    }
                 }
             }
+        } finally {
+            guard.leave();
         }
+    }
+
+    /** Launches a graph that was made ready, of this stream's device. */
+    void launch(long executable) {
+        begin("launch graph");
+        try {
+            device.makeCurrent();
+            device.runtime().launch(executable, handle);
+        } finally {
+            guard.leave();
+        }
+    }
+
+    /** Begins a use of the runtime's stream, which {@link #end} ends; refused when it was closed or has failed. */
+    void begin(String operation) {
+        if (!guard.tryEnter()) {
+            throw closed(operation);
+        }
+        AcceleratorException cause = failure;
+        if (cause != null) {
+            guard.leave();
+            throw lasting(operation, cause);
+        }
+    }
+
+    /** Ends a use. */
+    void end() {
+        guard.leave();
+    }
+
+    private AcceleratorException closed(String operation) {
+        return new AcceleratorException(ErrorCode.CLOSED, operation, name() + " was closed before");
     }
 
     @Override
     public boolean query() {
-        int code = device.runtime().queryStream(handle);
+        int code;
+        if (!guard.tryEnter()) {
+            throw closed("query");
+        }
+        try {
+            code = device.runtime().queryStream(handle);
+        } finally {
+            guard.leave();
+        }
         if (CudaRuntime.isNotReady(code)) {
             throwIfFailed("query");
             return false;
@@ -107,29 +158,59 @@ final class CudaStream implements StreamDriver, IssuePlace {
 
     @Override
     public void synchronize() {
-        settle(
-                "synchronize",
-                device.platform()
-                        .await(
-                                "synchronize",
-                                () -> device.runtime().synchronizeStream(handle),
-                                () -> device.runtime().queryStream(handle)));
+        if (!guard.tryEnter()) {
+            throw closed("synchronize");
+        }
+        int code;
+        try {
+            code = await("synchronize");
+        } finally {
+            guard.leave();
+        }
+        settle("synchronize", code);
+    }
+
+    /** Waits for its work without telling of a failure; one that was closed has waited already. */
+    void awaitIfOpen(String operation) {
+        if (guard.tryEnter()) {
+            try {
+                await(operation);
+            } finally {
+                guard.leave();
+            }
+        }
+    }
+
+    private int await(String operation) {
+        return device.platform()
+                .await(
+                        operation,
+                        () -> device.runtime().synchronizeStream(handle),
+                        () -> device.runtime().queryStream(handle));
     }
 
     /** Whether its work is complete; a failure counts as complete, and so does having been closed. */
     boolean isIdle() {
-        synchronized (handleLock) {
-            return closed.get() || !CudaRuntime.isNotReady(device.runtime().queryStream(handle));
+        if (!guard.tryEnter()) {
+            return true;
+        }
+        try {
+            return !CudaRuntime.isNotReady(device.runtime().queryStream(handle));
+        } finally {
+            guard.leave();
         }
     }
 
-    /** Waits for its work, unless it was closed. */
-    void drain() {
-        synchronized (handleLock) {
-            if (!closed.get()) {
-                device.runtime().synchronizeStream(handle);
+    /** Waits for its work, unless it was closed. Whether it ended within so many ns. */
+    boolean drain(long nanos) {
+        long deadline = System.nanoTime() + nanos;
+        while (!isIdle()) {
+            if (System.nanoTime() - deadline > 0) {
+                return false;
             }
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
+        return true;
     }
 
     private void settle(String operation, int code) {
@@ -161,8 +242,8 @@ final class CudaStream implements StreamDriver, IssuePlace {
 
     /** Checks that work can be issued. */
     void requireUsable(String operation) {
-        if (closed.get()) {
-            throw new AcceleratorException(ErrorCode.CLOSED, operation, name() + " was closed before");
+        if (guard.isClosed()) {
+            throw closed(operation);
         }
         if (failure != null) {
             throw lasting(operation, failure);
@@ -198,22 +279,24 @@ final class CudaStream implements StreamDriver, IssuePlace {
 
     @Override
     public void close() {
-        if (isDefault || !closed.compareAndSet(false, true)) {
+        if (isDefault || !guard.close()) {
             return;
         }
         device.forget(this);
         // What was issued completes; its workspace must outlive it.
-        if (failure == null) {
-            device.platform()
-                    .await(
-                            "close stream",
-                            () -> device.runtime().synchronizeStream(handle),
-                            () -> device.runtime().queryStream(handle));
+        boolean over = failure != null;
+        try {
+            if (!over) {
+                await("close stream");
+                over = true;
+            }
+        } finally {
+            // Something that never ends keeps its handle and its workspace: a leak is better than a crash.
+            if (over && guard.awaitIdle(device.platform().options().stallNanos())) {
+                device.makeCurrent();
+                device.runtime().destroyStream(handle);
+                workspace.close();
+            }
         }
-        device.makeCurrent();
-        synchronized (handleLock) {
-            device.runtime().destroyStream(handle);
-        }
-        workspace.close();
     }
 }

@@ -28,13 +28,14 @@ final class CudaVirtualMemory implements VirtualMemoryDriver {
     @Override
     public MappedRange reserve(DeviceDriver device, long bytes) {
         CudaDevice owner = platform.own("reserve", device);
-        if (bytes < 1) {
-            throw AcceleratorException.invalid("reserve", "size must be at least 1 byte, not " + bytes);
+        if (bytes < 1 || bytes % pageBytes != 0) {
+            throw AcceleratorException.invalid(
+                    "reserve",
+                    bytes + " bytes are no whole number of pages; accepted are multiples of " + pageBytes);
         }
         owner.makeCurrent();
-        long whole = Math.ceilDiv(bytes, pageBytes) * pageBytes;
-        long address = platform.libraries().driver().reserve(whole, pageBytes);
-        return owner.adopt(new MappedRange(owner, address, whole, pageBytes, owner.visitors()));
+        long address = platform.libraries().driver().reserve(bytes, pageBytes);
+        return owner.adopt(new MappedRange(owner, address, bytes, pageBytes, owner.visitors()));
     }
 
     @Override

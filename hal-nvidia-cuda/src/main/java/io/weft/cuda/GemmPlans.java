@@ -12,6 +12,15 @@ final class GemmPlans {
     private final CublasLt library;
     private final long handle;
     private final long workspaceLimit;
+    /** A product that was issued before. */
+    private record Recent(Command.Gemm gemm, GemmPlan plan) {}
+
+    /** A power of two: what a schedule issues again and again on one device. */
+    private static final int REMEMBERED = 64;
+
+    /** By the identity of the command, whose operands and so whose shape stay; who loses a race looks the shape up. */
+    private final Recent[] recent = new Recent[REMEMBERED];
+
     private final ConcurrentMap<GemmShape, GemmPlan> plans = new ConcurrentHashMap<>();
     private final AtomicLong generation = new AtomicLong();
 
@@ -28,7 +37,17 @@ final class GemmPlans {
 
     /** The plan for a product. The device is current. */
     GemmPlan plan(Command.Gemm gemm) {
-        GemmShape shape = GemmShape.of(gemm);
+        int place = System.identityHashCode(gemm) & (REMEMBERED - 1);
+        Recent known = recent[place];
+        if (known != null && known.gemm == gemm) {
+            return known.plan;
+        }
+        GemmPlan plan = find(GemmShape.of(gemm));
+        recent[place] = new Recent(gemm, plan);
+        return plan;
+    }
+
+    private GemmPlan find(GemmShape shape) {
         GemmPlan known = plans.get(shape);
         return known != null
                 ? known

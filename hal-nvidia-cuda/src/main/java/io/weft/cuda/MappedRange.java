@@ -71,18 +71,15 @@ final class MappedRange extends CudaMemory {
         mapped.clear(from, to);
     }
 
-    /**
-     * Checks that a command finds memory.
-     *
-     * @throws AcceleratorException OUT_OF_BOUNDS
-     */
-    synchronized void requireMapped(long offset, long length) {
+    @Override
+    synchronized void requireUsable(String operation, long offset, long length) {
+        requireLive(operation);
         if (length > 0 && mapped.nextClearBit(page(offset)) <= page(offset + length - 1)) {
             long missing = mapped.nextClearBit(page(offset)) * pageBytes;
             throw new AcceleratorException(
                     ErrorCode.OUT_OF_BOUNDS,
-                    "execute",
-                    "a command uses byte " + Math.max(offset, missing) + " of " + this + ", where no page is mapped",
+                    operation,
+                    "byte " + Math.max(offset, missing) + " of " + this + " is used, where no page is mapped",
                     "map the page first and keep it mapped until the command is complete",
                     null,
                     null);
@@ -90,6 +87,7 @@ final class MappedRange extends CudaMemory {
     }
 
     private void check(String operation, long offset, long length) {
+        requireLive(operation);
         if (offset < 0 || length < 1 || length > bytes() - offset) {
             throw new AcceleratorException(
                     ErrorCode.OUT_OF_BOUNDS, operation, length + " bytes at " + offset + " do not fit " + this);

@@ -33,10 +33,11 @@ final class OpenCalls {
 
     /** What is missing, for people. */
     String describe() {
+        Supplier<String> first;
         synchronized (calls) {
-            return calls.isEmpty()
-                    ? "nothing is missing any more"
-                    : calls.values().iterator().next().get();
+            first = calls.isEmpty() ? null : calls.values().iterator().next();
         }
+        // Not under the lock: it asks a communicator, whose lock may be held by one who adds a call.
+        return first == null ? "nothing is missing any more" : first.get();
     }
 }

@@ -4,14 +4,17 @@ package io.weft.cuda;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
+import io.weft.api.BufferView;
 import io.weft.api.Capability;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
+import io.weft.api.MemoryKind;
 import io.weft.api.Platform;
 import io.weft.api.PlatformUri;
 import io.weft.api.Stream;
@@ -82,15 +85,24 @@ class AbsenceTest {
 
     @Test
     void aRuntimeThatLacksWhatEverythingNeedsIsRefused() {
-        AcceleratorException refused = refused(StandIn.with("WITHOUT_MALLOC").uri());
+        AcceleratorException refused = refused(StandIn.without("malloc", "cudaMalloc").uri());
         assertEquals(ErrorCode.UNAVAILABLE, refused.code());
         assertTrue(refused.getMessage().contains("lacks cudaMalloc"), refused.getMessage());
     }
 
     @ParameterizedTest
-    @CsvSource({"WITHOUT_GRAPHS, DEVICE_GRAPHS", "WITHOUT_NCCL, COLLECTIVES", "WITHOUT_VMM, VIRTUAL_MEMORY"})
-    void aMissingFunctionIsAMissingCapability(String define, Capability missing) {
-        try (Platform platform = StandIn.with(define).open()) {
+    @CsvSource({
+        "graphs, cudaGraph*, DEVICE_GRAPHS",
+        "capture, cudaStreamBeginCapture, DEVICE_GRAPHS",
+        "nccl, nccl*, COLLECTIVES",
+        "broadcast, ncclBroadcast, COLLECTIVES",
+        "pages, cuMemMap, VIRTUAL_MEMORY",
+        "elapsed, cudaEventElapsedTime, EVENT_TIMING",
+        "peers, cudaDeviceEnablePeerAccess, PEER_ACCESS",
+        "priorities, cudaDeviceGetStreamPriorityRange, STREAM_PRIORITIES"
+    })
+    void aMissingFunctionIsAMissingCapability(String name, String hidden, Capability missing) {
+        try (Platform platform = StandIn.without(name, hidden).open()) {
             assertFalse(platform.has(missing));
             AcceleratorException refused =
                     assertThrows(AcceleratorException.class, () -> platform.require(missing, "test"));
@@ -99,9 +111,34 @@ class AbsenceTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "cudaMemcpy2DAsync, strided copy",
+        "cudaHostAlloc, pinned host memory",
+        "cuMemsetD8Async, lacks cuMemsetD8Async"
+    })
+    void aFunctionThatIsMissedWhenItIsNeededIsNamed(String function, String words) {
+        StandIn standIn = StandIn.without(function, function);
+        AcceleratorException refused = assertThrows(AcceleratorException.class, () -> {
+            try (Platform platform = standIn.open();
+                    Buffer buffer = platform.device(0).allocate(4096);
+                    Buffer pinned = platform.device(0).allocate(MemoryKind.HOST_PINNED, 64);
+                    Stream stream = platform.device(0).createStream()) {
+                stream.fill(pinned.vector(64, ElementType.INT8), 1);
+                stream.copy(
+                        BufferView.pitched(buffer, 0, 2, 3, 8, ElementType.FP32),
+                        BufferView.pitched(buffer, 2048, 2, 3, 4, ElementType.FP32));
+                stream.synchronize();
+            }
+        });
+        assertTrue(refused.getMessage().contains(function), refused.getMessage());
+        assertTrue(refused.getMessage().contains(words), refused.getMessage());
+        assertNotNull(refused.nextStep());
+    }
+
     @Test
     void withoutTheProductLibraryOurOwnKernelMultiplies() {
-        StandIn standIn = StandIn.with("WITHOUT_CUBLAS");
+        StandIn standIn = StandIn.without("cublas", "cublas*");
         try (Platform platform = standIn.open();
                 Buffer a = platform.device(0).allocate(256);
                 Buffer c = platform.device(0).allocate(256);
@@ -119,7 +156,7 @@ class AbsenceTest {
 
     @Test
     void withoutTheManagementLibraryTheRuntimeTellsWhoReachesWhom() {
-        try (Platform platform = StandIn.with("WITHOUT_NVML").open()) {
+        try (Platform platform = StandIn.without("nvml", "nvml*").open()) {
             assertTrue(platform.topology().link(0, 1).addressable());
             assertEquals("PCIe", platform.topology().link(0, 1).name());
         }
@@ -128,7 +165,7 @@ class AbsenceTest {
     @Test
     void noDeviceAnOldRuntimeAndADriverThatDoesNotStartAreUnavailable() {
         // A variant of its own, as these faults are of the whole library.
-        StandIn standIn = StandIn.with("ALONE");
+        StandIn standIn = StandIn.without("alone");
         standIn.set("devices", 0);
         AcceleratorException none = refused(standIn.uri());
         assertEquals(ErrorCode.UNAVAILABLE, none.code());

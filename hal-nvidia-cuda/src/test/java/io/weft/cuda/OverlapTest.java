@@ -34,7 +34,7 @@ class OverlapTest {
 
     @BeforeAll
     static void open() {
-        standIn = StandIn.with();
+        standIn = StandIn.whole();
         platform = standIn.open();
     }
 

@@ -16,14 +16,15 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
- * The stand-in for the vendor's libraries: compiled here, in a folder of its own for each variant, under the five names that the plugin looks for. Tests that need it are skipped, saying so, where there is no C compiler.
+ * The stand-in for the vendor's libraries, under the five names that the plugin looks for, in a folder of its own for each variant. It is compiled once and linked for each variant, which takes a few hundredths of a second. Tests that need it are
+ * skipped, saying so, where there is no C compiler.
  */
 final class StandIn {
     private static final List<String> NAMES =
@@ -47,35 +48,37 @@ final class StandIn {
                 symbols.findOrThrow("standin_get"), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
     }
 
-    /** The stand-in; defines such as {@code WITHOUT_NCCL} leave parts out. */
-    static StandIn with(String... defines) {
-        return BUILT.computeIfAbsent(String.join("-", defines), key -> new StandIn(build(key, defines)));
+    /** The whole stand-in. */
+    static StandIn whole() {
+        return without("whole");
     }
 
-    private static Path build(String key, String... defines) {
+    /**
+     * A stand-in that shares no state with others.
+     *
+     * @param name of the variant
+     * @param hidden functions that it lacks, {@code *} for any letters
+     */
+    static StandIn without(String name, String... hidden) {
+        return BUILT.computeIfAbsent(name, key -> new StandIn(link(key, hidden)));
+    }
+
+    private static Path link(String key, String... hidden) {
         Path module = Path.of("").toAbsolutePath();
         Path core = module.resolveSibling("native-stand-in");
         try {
-            Path folder =
-                    Files.createDirectories(module.resolve("target/stand-in").resolve(key.isEmpty() ? "whole" : key));
+            Path folder = Files.createDirectories(module.resolve("target/stand-in").resolve(key));
             Path library = folder.resolve("libstandin.so");
-            List<String> command = new ArrayList<>(List.of(
-                    compiler(),
-                    "-O2",
-                    "-Wall",
-                    "-Wextra",
-                    "-Werror",
-                    "-shared",
-                    "-fPIC",
-                    "-fvisibility=hidden",
-                    "-I" + core,
-                    "-o",
-                    library.toString(),
-                    module.resolve("src/test/native/cuda_shim.c").toString(),
-                    core.resolve("standin_core.c").toString(),
-                    "-lpthread",
-                    "-lm"));
-            Stream.of(defines).forEach(define -> command.add("-D" + define));
+            List<String> command = new ArrayList<>(List.of(compiler(), "-shared", "-o", library.toString()));
+            for (Path source : List.of(module.resolve("src/test/native/cuda_shim.c"), core.resolve("standin_core.c"))) {
+                command.add(compiled(source, core).toString());
+            }
+            if (hidden.length > 0) {
+                Path script = folder.resolve("hidden.map");
+                Files.writeString(script, "{ local: " + String.join("; ", hidden) + "; };\n");
+                command.add("-Wl,--version-script=" + script);
+            }
+            command.addAll(List.of("-lpthread", "-lm"));
             run(command);
             for (String name : NAMES) {
                 Path link = folder.resolve(name);
@@ -86,6 +89,38 @@ final class StandIn {
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
+    }
+
+    /** The object of a source, which is compiled when it is newer. */
+    private static synchronized Path compiled(Path source, Path core) throws IOException {
+        Path folder = Files.createDirectories(
+                Path.of("").toAbsolutePath().resolve("target/stand-in").resolve("objects"));
+        Path object = folder.resolve(source.getFileName() + ".o");
+        if (Files.exists(object)
+                && isNewer(object, source)
+                && isNewer(object, core.resolve("standin_core.h"))) {
+            return object;
+        }
+        Path fresh = Files.createTempFile(folder, "fresh", ".o");
+        run(List.of(
+                compiler(),
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-c",
+                "-fPIC",
+                "-fvisibility=hidden",
+                "-I" + core,
+                "-o",
+                fresh.toString(),
+                source.toString()));
+        Files.move(fresh, object, StandardCopyOption.REPLACE_EXISTING);
+        return object;
+    }
+
+    private static boolean isNewer(Path one, Path other) throws IOException {
+        return Files.getLastModifiedTime(one).compareTo(Files.getLastModifiedTime(other)) > 0;
     }
 
     private static String compiler() {

@@ -35,7 +35,7 @@ class StandInTest {
 
     @BeforeAll
     static void open() {
-        standIn = StandIn.with();
+        standIn = StandIn.whole();
         platform = standIn.open();
     }
 

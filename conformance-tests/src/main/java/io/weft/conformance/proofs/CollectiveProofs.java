@@ -53,10 +53,39 @@ final class CollectiveProofs {
         return devices.stream().map(bench::stream).toList();
     }
 
-    private static List<ElementType> floating() {
-        return Arrays.stream(ElementType.values())
-                .filter(ElementType::isFloating)
-                .toList();
+    /** Those of some types that the backend's collectives reduce; one that they do not must be refused with UNSUPPORTED, and fp32 must be among them. */
+    private static List<ElementType> reducible(Bench bench, List<ElementType> types) {
+        Device device = bench.device();
+        Communicator communicator = bench.communicator(List.of(device));
+        Stream stream = bench.stream(device);
+        Buffer buffer = bench.buffer(device, 16);
+        List<ElementType> found = new ArrayList<>();
+        for (ElementType type : types) {
+            BufferView one = buffer.vector(1, type);
+            bench.step("whether collectives reduce " + type);
+            try {
+                communicator.allReduce(0, one, one, ReduceOp.SUM, stream);
+                found.add(type);
+            } catch (AcceleratorException refusal) {
+                if (refusal.code() != ErrorCode.UNSUPPORTED || type == TYPE) {
+                    throw refusal;
+                }
+            }
+        }
+        stream.synchronize();
+        return found;
+    }
+
+    private static List<ElementType> reducible(Bench bench) {
+        return reducible(bench, List.of(ElementType.values()));
+    }
+
+    private static List<ElementType> floating(Bench bench) {
+        return reducible(
+                bench,
+                Arrays.stream(ElementType.values())
+                        .filter(ElementType::isFloating)
+                        .toList());
     }
 
     private static BufferView random(Bench bench, Device device, int count) {
@@ -231,10 +260,11 @@ final class CollectiveProofs {
 
     @Proves("COL-013")
     void everyOperationOnEveryType(Bench bench) {
+        List<ElementType> types = reducible(bench);
         for (int ranks = 1; ranks <= Math.min(MOST, bench.platform().devices().size()); ranks++) {
             List<Device> devices = bench.devices(ranks);
             CollectiveBatch batch = new CollectiveBatch(bench, devices);
-            for (ElementType type : ElementType.values()) {
+            for (ElementType type : types) {
                 for (CollectiveKind kind : REDUCING) {
                     for (ReduceOp op : OPS) {
                         batch.add(kind, op, type, ranks - 1, 40);
@@ -263,10 +293,15 @@ final class CollectiveProofs {
     void oddCountsAreRight(Bench bench) {
         List<Device> devices = bench.devicesUpTo(3);
         CollectiveBatch batch = new CollectiveBatch(bench, devices);
-        for (ElementType type : List.of(ElementType.FP32, ElementType.BF16, ElementType.FP8_E4M3, ElementType.INT8)) {
+        List<ElementType> types =
+                List.of(ElementType.FP32, ElementType.BF16, ElementType.FP8_E4M3, ElementType.INT8);
+        List<ElementType> reducible = reducible(bench, types);
+        for (ElementType type : types) {
             for (int count : new int[] {1, 2, 3, 5, 7, 17, 31, 63, 127, 1021}) {
-                batch.add(CollectiveKind.ALL_REDUCE, ReduceOp.SUM, type, 0, count);
-                batch.add(CollectiveKind.REDUCE_SCATTER, ReduceOp.MAX, type, 0, count);
+                if (reducible.contains(type)) {
+                    batch.add(CollectiveKind.ALL_REDUCE, ReduceOp.SUM, type, 0, count);
+                    batch.add(CollectiveKind.REDUCE_SCATTER, ReduceOp.MAX, type, 0, count);
+                }
                 batch.addMoving(CollectiveKind.ALL_GATHER, type, 0, count);
                 batch.addMoving(CollectiveKind.BROADCAST, type, 0, count);
                 batch.addMoving(CollectiveKind.ALL_TO_ALL, type, 0, count);
@@ -293,10 +328,11 @@ final class CollectiveProofs {
 
     @Proves("COL-017")
     void graphsGiveTheSame(Bench bench) {
+        List<ElementType> types = reducible(bench);
         for (int ranks : new int[] {1, 3, MOST}) {
             CollectiveBatch batch = new CollectiveBatch(bench, bench.devicesUpTo(ranks));
             for (ElementType type : ElementType.values()) {
-                for (int i = 0; i < OPS.size(); i++) {
+                for (int i = 0; i < OPS.size() && types.contains(type); i++) {
                     batch.add(REDUCING.get(i % REDUCING.size()), OPS.get(i), type, 0, 33);
                 }
                 for (CollectiveKind kind : MOVING) {
@@ -309,9 +345,10 @@ final class CollectiveProofs {
 
     @Proves("COL-018")
     void floatingAveragesArePreMultiplied(Bench bench) {
+        List<ElementType> types = floating(bench);
         for (int ranks : new int[] {2, 3, 6, 7}) {
             CollectiveBatch batch = new CollectiveBatch(bench, bench.devicesUpTo(ranks));
-            for (ElementType type : floating()) {
+            for (ElementType type : types) {
                 for (CollectiveKind kind : REDUCING) {
                     batch.add(kind, ReduceOp.AVG, type, 0, 64);
                 }
@@ -320,7 +357,7 @@ final class CollectiveProofs {
         }
         for (int ranks : new int[] {3, 5, 6, 7}) {
             if (ranks <= bench.platform().devices().size()) {
-                for (ElementType type : floating()) {
+                for (ElementType type : types) {
                     theRoundedShareShows(bench, bench.devices(ranks), type);
                 }
             }
@@ -387,10 +424,11 @@ final class CollectiveProofs {
 
     @Proves("COL-020")
     void everyRankHasItsOwnFactor(Bench bench) {
+        List<ElementType> types = reducible(bench);
         for (int ranks : new int[] {2, 5}) {
             List<Device> devices = bench.devicesUpTo(ranks);
             CollectiveBatch batch = new CollectiveBatch(bench, devices);
-            for (ElementType type : ElementType.values()) {
+            for (ElementType type : types) {
                 ReduceOp[] ops = new ReduceOp[devices.size()];
                 for (int rank = 0; rank < ops.length; rank++) {
                     ops[rank] = ReduceOp.scaledSum(type.isFloating() ? 0.3f + 0.45f * rank : 1 + rank);
@@ -412,7 +450,7 @@ final class CollectiveProofs {
     void extremesAreExact(Bench bench) {
         List<Device> devices = bench.devicesUpTo(4);
         CollectiveBatch batch = new CollectiveBatch(bench, devices);
-        for (ElementType type : ElementType.values()) {
+        for (ElementType type : reducible(bench)) {
             int[][] send = new int[devices.size()][];
             for (int rank = 0; rank < send.length; rank++) {
                 send[rank] = Elements.random(bench, type, 32);

@@ -25,6 +25,7 @@ public final class CudaDriverApi {
     private final MemorySegment moduleLoadData;
     private final MemorySegment moduleUnload;
     private final MemorySegment moduleGetFunction;
+    private final MemorySegment funcLoad;
     private final MemorySegment launchKernel;
     private final MemorySegment memsetD8;
     private final MemorySegment memsetD16;
@@ -52,6 +53,7 @@ public final class CudaDriverApi {
         moduleLoadData = library.find("cuModuleLoadData");
         moduleUnload = library.find("cuModuleUnload");
         moduleGetFunction = library.find("cuModuleGetFunction");
+        funcLoad = library.find("cuFuncLoad"); // from CUDA 12.4 on
         launchKernel = library.find("cuLaunchKernel");
         memsetD8 = library.find("cuMemsetD8Async");
         memsetD16 = library.find("cuMemsetD16Async");
@@ -160,11 +162,17 @@ public final class CudaDriverApi {
         }
     }
 
-    /** A kernel of a module. */
+    /**
+     * A kernel of a module, loaded to the device at once. The driver would put that off until the first launch, and then wait for whatever runs there; behind a collective that waits for another rank it would wait for ever.
+     */
     public long function(long module, MemorySegment name) {
         Scratch out = Scratch.mine();
         check("find kernel", Native.call(moduleGetFunction, out.address(), module, name.address()));
-        return out.word(0);
+        long function = out.word(0);
+        if (funcLoad != null) {
+            check("load kernel", Native.call(funcLoad, function));
+        }
+        return function;
     }
 
     /**

@@ -9,6 +9,7 @@ import io.weft.api.graph.GraphBindings;
 import io.weft.api.graph.Slot;
 import io.weft.api.graph.Timeline;
 import io.weft.spi.GraphExecutable;
+import io.weft.spi.GraphLaunches;
 import io.weft.spi.StreamDriver;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +51,7 @@ final class SimGraphExecutable implements GraphExecutable {
         platform.enter("launch graph");
         try {
             requireOpen();
-            requireFitting(bindings);
+            GraphLaunches.requireFitting(graph, devices, bindings, streams);
             List<SimStream> real = streams(streams);
             Command[] commands = new Command[graph.size()];
             for (int node = 0; node < commands.length; node++) {
@@ -62,39 +63,10 @@ final class SimGraphExecutable implements GraphExecutable {
         }
     }
 
-    /** Checks that the bindings are this graph's, complete, and that every buffer lies on its slot's device. */
-    private void requireFitting(GraphBindings bindings) {
-        if (bindings.graph() != graph) {
-            throw AcceleratorException.invalid("launch graph", "the bindings belong to another graph");
-        }
-        bindings.requireComplete();
-        for (Slot slot : graph.slots()) {
-            SimDevice device = devices.get(slot.device());
-            if (bindings.require(slot).memory().device() != device) {
-                throw new AcceleratorException(
-                        ErrorCode.WRONG_DEVICE,
-                        "launch graph",
-                        "slot " + slot.name() + " belongs to device " + device.ordinal() + " and its buffer to device "
-                                + bindings.require(slot).device().ordinal());
-            }
-        }
-    }
-
     private List<SimStream> streams(List<? extends StreamDriver> streams) {
-        if (streams.size() != devices.size()) {
-            throw AcceleratorException.invalid(
-                    "launch graph", streams.size() + " streams are given for " + devices.size() + " devices");
-        }
         List<SimStream> real = new ArrayList<>(streams.size());
         for (int i = 0; i < streams.size(); i++) {
             SimStream stream = (SimStream) streams.get(i);
-            if (stream.device() != devices.get(i)) {
-                throw new AcceleratorException(
-                        ErrorCode.WRONG_DEVICE,
-                        "launch graph",
-                        "stream " + i + " belongs to device " + stream.device().ordinal() + ", the graph's device " + i
-                                + " is device " + devices.get(i).ordinal());
-            }
             devices.get(i).faults().requireAlive("launch graph");
             stream.requireUsable("launch graph");
             real.add(stream);

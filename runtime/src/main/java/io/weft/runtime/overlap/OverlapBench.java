@@ -29,6 +29,8 @@ import io.weft.spi.PerformanceModel;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +82,22 @@ public final class OverlapBench {
      */
     public OverlapBenchReport run(
             Platform platform, OverlapBenchRequest request, Progress progress, Consumer<OverlapBenchReport> written) {
+        return run(platform, request, progress, written, Optional.empty());
+    }
+
+    /**
+     * Times every problem beside another program, which runs its variants once in each round.
+     *
+     * @param written gets the report so far after each problem
+     * @param peer the other program, if any; the caller closes it
+     * @throws AcceleratorException as the other one, and what goes wrong with the program
+     */
+    public OverlapBenchReport run(
+            Platform platform,
+            OverlapBenchRequest request,
+            Progress progress,
+            Consumer<OverlapBenchReport> written,
+            Optional<PeerProgram> peer) {
         Selectors.require(request.select());
         OverlapBenchReport report = begin(platform, request);
         for (OverlapBenchRequest.Case each : request.cases()) {
@@ -92,11 +110,13 @@ public final class OverlapBench {
             }
             GemmTypes.require(platform, "bench overlap", each.problem().elementType());
         }
+        // Its start keeps devices busy; nothing is timed before it answers.
+        peer.ifPresent(PeerProgram::end);
         if (platform.figures() == Figures.MEASURED && !request.cases().isEmpty()) {
             warmHost(platform, request.cases().getFirst().problem());
         }
         for (OverlapBenchRequest.Case each : request.cases()) {
-            report = report.with(result(platform, request, each, progress));
+            report = report.with(result(platform, request, each, progress, peer));
             written.accept(report);
         }
         return report;
@@ -128,7 +148,11 @@ public final class OverlapBench {
     }
 
     private OverlapBenchReport.Result result(
-            Platform platform, OverlapBenchRequest request, OverlapBenchRequest.Case each, Progress progress) {
+            Platform platform,
+            OverlapBenchRequest request,
+            OverlapBenchRequest.Case each,
+            Progress progress,
+            Optional<PeerProgram> peer) {
         OverlapProblem problem = each.problem();
         List<Device> devices = platform.devices().subList(0, problem.ranks());
         try (Communicator communicator = Communicator.over(platform, devices)) {
@@ -138,7 +162,7 @@ public final class OverlapBench {
             GemmTuner gemms = selectors.gemmTuner(communicator);
             Chosen chosen = new Chosen(selector.name(), selection, gemms);
             try (OverlapTimer timer = OverlapTimer.open(communicator, problem, request.seed())) {
-                return timed(platform, request, each, timer, chosen, progress);
+                return timed(platform, request, each, timer, chosen, progress, peer);
             }
         } catch (AcceleratorException refusal) {
             if (refusal.code() != ErrorCode.OUT_OF_MEMORY) {
@@ -156,6 +180,7 @@ public final class OverlapBench {
                     "",
                     Map.of(),
                     Optional.empty(),
+                    Map.of(),
                     Optional.of(refusal.getMessage()));
         } finally {
             progress.end();
@@ -176,7 +201,8 @@ public final class OverlapBench {
             OverlapBenchRequest.Case each,
             OverlapTimer timer,
             Chosen chosen,
-            Progress progress) {
+            Progress progress,
+            Optional<PeerProgram> peer) {
         Selection selection = chosen.selection();
         OverlapProblem problem = each.problem();
         boolean copyEngines = platform.devices().stream()
@@ -230,7 +256,17 @@ public final class OverlapBench {
         }
         int rounds = request.warmUp() + request.rounds();
         progress.begin(problem.toString(), rounds * runs.size());
-        List<Repetitions> times = Repetitions.inTurn(runs, request.warmUp(), request.rounds(), () -> progress.step(""));
+        Map<String, List<Double>> others = new LinkedHashMap<>();
+        peer.ifPresent(program -> program.begin(problem));
+        List<Repetitions> times = Repetitions.inTurn(
+                runs, request.warmUp(), request.rounds(), () -> progress.step(""), round -> peer.ifPresent(program -> {
+                    Map<String, Double> us = program.round();
+                    if (round >= 0) {
+                        us.forEach((variant, one) -> others.computeIfAbsent(variant, key -> new ArrayList<>())
+                                .add(one));
+                    }
+                }));
+        peer.ifPresent(PeerProgram::end);
         int next = 0;
         for (int i = 0; i < told.size(); i++) {
             OverlapBenchReport.Timed one = told.get(i);
@@ -260,7 +296,15 @@ public final class OverlapBench {
                 selection.reason(),
                 chosen.gemms().chosen(),
                 Optional.of(eager(timer, selection.choice())),
+                repetitions(others),
                 Optional.empty());
+    }
+
+    private static Map<String, Repetitions> repetitions(Map<String, List<Double>> us) {
+        Map<String, Repetitions> all = new LinkedHashMap<>();
+        us.forEach((variant, times) ->
+                all.put(variant, new Repetitions(times, Collections.nCopies(times.size(), 0.0))));
+        return all;
     }
 
     private static OverlapTimer.TimedSchedule prepareComm(

@@ -55,6 +55,7 @@ public record OverlapBenchReport(
      * @param reason why
      * @param gemms algorithm chosen for each product, by shape; empty where the platform offers no choice
      * @param eager the choice issued command by command
+     * @param peer another program's variants, timed in the same rounds; empty without one
      * @param refusal why nothing was timed; empty when it was
      */
     public record Result(
@@ -69,8 +70,10 @@ public record OverlapBenchReport(
             String reason,
             Map<String, String> gemms,
             Optional<Eager> eager,
+            Map<String, Repetitions> peer,
             Optional<String> refusal) {
         public Result {
+            peer = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(peer));
             schedules = List.copyOf(schedules);
             gemms = java.util.Collections.unmodifiableMap(new java.util.TreeMap<>(gemms));
         }
@@ -101,6 +104,16 @@ public record OverlapBenchReport(
                     .filter(timed -> timed.times().isPresent())
                     .min(java.util.Comparator.comparingDouble(
                             timed -> timed.times().get().median()));
+        }
+
+        /** Middle times of another program by variant, us: those of the same rounds, else those of a file. */
+        public Map<String, Double> others(PeerTimes file) {
+            if (peer.isEmpty()) {
+                return file.of(problem);
+            }
+            Map<String, Double> medians = new java.util.LinkedHashMap<>();
+            peer.forEach((variant, times) -> medians.put(variant, times.median()));
+            return medians;
         }
 
         /** The faster way to communicate, alone. */
@@ -169,6 +182,13 @@ public record OverlapBenchReport(
         List<Result> more = new java.util.ArrayList<>(results);
         more.add(result);
         return new OverlapBenchReport(figures, platform, machine, versions, devices, date, seed, warmUp, rounds, more);
+    }
+
+    /** All variants of another program, in the order of their first appearance. */
+    public java.util.Set<String> variants(PeerTimes file) {
+        java.util.Set<String> names = new java.util.LinkedHashSet<>();
+        results.forEach(result -> names.addAll(result.others(file).keySet()));
+        return names;
     }
 
     /** Whether every schedule ran, and every check was good. */
@@ -259,9 +279,13 @@ public record OverlapBenchReport(
                 json.object("gemms", () -> result.gemms().forEach(json::member));
             }
             json.array("schedules", result.schedules(), timed -> timed(json, result, timed));
-            Map<String, Double> others = peer.of(problem);
+            Map<String, Double> others = result.others(peer);
             if (!others.isEmpty()) {
                 json.object("peer", () -> others.forEach(json::member));
+            }
+            if (!result.peer().isEmpty()) {
+                json.object("peerRunsUs", () -> result.peer().forEach((variant, times) -> json.array(
+                        variant, times.us(), (Double us) -> json.value(us.doubleValue()))));
             }
         });
     }
