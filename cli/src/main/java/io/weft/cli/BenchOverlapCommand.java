@@ -190,8 +190,8 @@ final class BenchOverlapCommand implements Callable<Integer> {
                     out.flush();
                 }
             };
-            OverlapBenchReport report = runtime.overlapBench()
-                    .run(platform, request, progress, written, Optional.ofNullable(program));
+            OverlapBenchReport report =
+                    runtime.overlapBench().run(platform, request, progress, written, Optional.ofNullable(program));
             if (print) {
                 summary(report, others, out);
             } else {

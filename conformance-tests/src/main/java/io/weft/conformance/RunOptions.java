@@ -75,78 +75,79 @@ public record RunOptions(
 
     public RunOptions withLevel(Level wanted) {
         return new RunOptions(
-                wanted, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning, progress);
+                wanted, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withProfiles(Set<Profile> wanted) {
         return new RunOptions(
-                level, wanted, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning, progress);
+                level, wanted, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withRules(List<String> wanted) {
         return new RunOptions(
-                level, profiles, wanted, waivers, strict, seed, order, patience, watched, figures, today, beginning, progress);
+                level, profiles, wanted, waivers, strict, seed, order, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withWaivers(Waivers wanted) {
         return new RunOptions(
-                level, profiles, rules, wanted, strict, seed, order, patience, watched, figures, today, beginning, progress);
+                level, profiles, rules, wanted, strict, seed, order, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withStrict(boolean wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, wanted, seed, order, patience, watched, figures, today, beginning, progress);
+                level, profiles, rules, waivers, wanted, seed, order, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withSeed(long wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, wanted, order, patience, watched, figures, today, beginning, progress);
+                level, profiles, rules, waivers, strict, wanted, order, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withOrder(Order wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, wanted, patience, watched, figures, today, beginning, progress);
+                level, profiles, rules, waivers, strict, seed, wanted, patience, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withPatience(Duration wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, wanted, watched, figures, today, beginning, progress);
+                level, profiles, rules, waivers, strict, seed, order, wanted, watched, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withWatched(boolean wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, wanted, figures, today, beginning, progress);
+                level, profiles, rules, waivers, strict, seed, order, patience, wanted, figures, today, beginning,
+                progress);
     }
 
     public RunOptions withFigures(boolean wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, watched, wanted, today, beginning, progress);
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, wanted, today, beginning,
+                progress);
     }
 
     public RunOptions withToday(LocalDate wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, wanted, beginning, progress);
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, wanted, beginning,
+                progress);
     }
 
     public RunOptions withProgress(Consumer<Verdict> wanted) {
         return new RunOptions(
-                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning, wanted);
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, beginning,
+                wanted);
     }
 
     public RunOptions withBeginning(Consumer<Rule> wanted) {
         return new RunOptions(
-                level,
-                profiles,
-                rules,
-                waivers,
-                strict,
-                seed,
-                order,
-                patience,
-                watched,
-                figures,
-                today,
-                wanted,
+                level, profiles, rules, waivers, strict, seed, order, patience, watched, figures, today, wanted,
                 progress);
     }
 }

@@ -78,6 +78,7 @@ final class CommunicatorState {
     private boolean ready;
     /** NCCL's side; null before all ranks have joined and once it was given back. */
     private Clique clique;
+
     private AcceleratorException asyncError;
     private AcceleratorException aborted;
 

@@ -118,8 +118,7 @@ final class CudaCollectives implements CollectiveDriver {
     /** A new communicator over devices of this process, all joined. */
     CommunicatorState fresh(Object key, List<CudaDevice> devices) {
         synchronized (known) {
-            CommunicatorState state =
-                    new CommunicatorState(this, key, "communicator " + ++made, devices.size());
+            CommunicatorState state = new CommunicatorState(this, key, "communicator " + ++made, devices.size());
             Map<Integer, CudaDevice> ranks = new TreeMap<>();
             for (int rank = 0; rank < devices.size(); rank++) {
                 ranks.put(rank, devices.get(rank));

@@ -30,7 +30,8 @@ final class CudaSymmetricMemory implements SymmetricMemoryDriver {
     public List<CudaMemory> reserve(List<? extends DeviceDriver> devices, long bytes) {
         if (bytes < 1 || bytes % ALIGNMENT != 0) {
             throw AcceleratorException.invalid(
-                    "reserve symmetric memory", bytes + " bytes are no multiple of " + ALIGNMENT + ", the alignment of windows");
+                    "reserve symmetric memory",
+                    bytes + " bytes are no multiple of " + ALIGNMENT + ", the alignment of windows");
         }
         List<CudaMemory> reserved = new ArrayList<>();
         try {

@@ -30,8 +30,7 @@ final class CudaVirtualMemory implements VirtualMemoryDriver {
         CudaDevice owner = platform.own("reserve", device);
         if (bytes < 1 || bytes % pageBytes != 0) {
             throw AcceleratorException.invalid(
-                    "reserve",
-                    bytes + " bytes are no whole number of pages; accepted are multiples of " + pageBytes);
+                    "reserve", bytes + " bytes are no whole number of pages; accepted are multiples of " + pageBytes);
         }
         owner.makeCurrent();
         long address = platform.libraries().driver().reserve(bytes, pageBytes);

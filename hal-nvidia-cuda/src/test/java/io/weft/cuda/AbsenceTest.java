@@ -85,7 +85,8 @@ class AbsenceTest {
 
     @Test
     void aRuntimeThatLacksWhatEverythingNeedsIsRefused() {
-        AcceleratorException refused = refused(StandIn.without("malloc", "cudaMalloc").uri());
+        AcceleratorException refused =
+                refused(StandIn.without("malloc", "cudaMalloc").uri());
         assertEquals(ErrorCode.UNAVAILABLE, refused.code());
         assertTrue(refused.getMessage().contains("lacks cudaMalloc"), refused.getMessage());
     }

@@ -182,8 +182,7 @@ class FaultTest {
             List<StreamDriver> streams = List.of(stream.driver());
             Buffer whole = buffer();
             Buffer part = whole.suballocate(0, COUNT * 4L, closing -> {});
-            GraphBindings bindings =
-                    new GraphBindings(graph).bind(from, source).bind(to, part);
+            GraphBindings bindings = new GraphBindings(graph).bind(from, source).bind(to, part);
             executable.launch(bindings, streams);
             stream.synchronize();
             whole.close();

@@ -77,6 +77,10 @@ class IssueOrderTest {
         issue(c, 2, true);
         issue(a, 2, true);
         assertFalse(calls.isEmpty());
-        assertEquals(3, List.of(a, b, c).stream().filter(part -> order.isCircular(List.of(part))).count());
+        assertEquals(
+                3,
+                List.of(a, b, c).stream()
+                        .filter(part -> order.isCircular(List.of(part)))
+                        .count());
     }
 }

@@ -67,7 +67,8 @@ final class StandIn {
         Path module = Path.of("").toAbsolutePath();
         Path core = module.resolveSibling("native-stand-in");
         try {
-            Path folder = Files.createDirectories(module.resolve("target/stand-in").resolve(key));
+            Path folder =
+                    Files.createDirectories(module.resolve("target/stand-in").resolve(key));
             Path library = folder.resolve("libstandin.so");
             List<String> command = new ArrayList<>(List.of(compiler(), "-shared", "-o", library.toString()));
             for (Path source : List.of(module.resolve("src/test/native/cuda_shim.c"), core.resolve("standin_core.c"))) {
@@ -96,9 +97,7 @@ final class StandIn {
         Path folder = Files.createDirectories(
                 Path.of("").toAbsolutePath().resolve("target/stand-in").resolve("objects"));
         Path object = folder.resolve(source.getFileName() + ".o");
-        if (Files.exists(object)
-                && isNewer(object, source)
-                && isNewer(object, core.resolve("standin_core.h"))) {
+        if (Files.exists(object) && isNewer(object, source) && isNewer(object, core.resolve("standin_core.h"))) {
             return object;
         }
         Path fresh = Files.createTempFile(folder, "fresh", ".o");

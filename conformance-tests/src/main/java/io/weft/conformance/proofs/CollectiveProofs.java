@@ -293,8 +293,7 @@ final class CollectiveProofs {
     void oddCountsAreRight(Bench bench) {
         List<Device> devices = bench.devicesUpTo(3);
         CollectiveBatch batch = new CollectiveBatch(bench, devices);
-        List<ElementType> types =
-                List.of(ElementType.FP32, ElementType.BF16, ElementType.FP8_E4M3, ElementType.INT8);
+        List<ElementType> types = List.of(ElementType.FP32, ElementType.BF16, ElementType.FP8_E4M3, ElementType.INT8);
         List<ElementType> reducible = reducible(bench, types);
         for (ElementType type : types) {
             for (int count : new int[] {1, 2, 3, 5, 7, 17, 31, 63, 127, 1021}) {

@@ -259,7 +259,11 @@ public final class OverlapBench {
         Map<String, List<Double>> others = new LinkedHashMap<>();
         peer.ifPresent(program -> program.begin(problem));
         List<Repetitions> times = Repetitions.inTurn(
-                runs, request.warmUp(), request.rounds(), () -> progress.step(""), round -> peer.ifPresent(program -> {
+                runs,
+                request.warmUp(),
+                request.rounds(),
+                () -> progress.step(""),
+                round -> peer.ifPresent(program -> {
                     Map<String, Double> us = program.round();
                     if (round >= 0) {
                         us.forEach((variant, one) -> others.computeIfAbsent(variant, key -> new ArrayList<>())

@@ -284,8 +284,11 @@ public record OverlapBenchReport(
                 json.object("peer", () -> others.forEach(json::member));
             }
             if (!result.peer().isEmpty()) {
-                json.object("peerRunsUs", () -> result.peer().forEach((variant, times) -> json.array(
-                        variant, times.us(), (Double us) -> json.value(us.doubleValue()))));
+                json.object(
+                        "peerRunsUs",
+                        () -> result.peer()
+                                .forEach((variant, times) ->
+                                        json.array(variant, times.us(), (Double us) -> json.value(us.doubleValue()))));
             }
         });
     }
