@@ -38,7 +38,7 @@ public final class GraphLaunches {
             Slot slot = slots.get(i);
             DeviceDriver device = devices.get(slot.device());
             DeviceMemory memory = bindings.require(slot).memory();
-            if (memory.device() != device) {
+            if (!memory.device().equals(device)) {
                 throw new AcceleratorException(
                         ErrorCode.WRONG_DEVICE,
                         OPERATION,
@@ -53,7 +53,7 @@ public final class GraphLaunches {
         }
         for (int i = 0; i < streams.size(); i++) {
             DeviceDriver device = devices.get(i);
-            if (streams.get(i).device() != device) {
+            if (!streams.get(i).device().equals(device)) {
                 throw new AcceleratorException(
                         ErrorCode.WRONG_DEVICE,
                         OPERATION,

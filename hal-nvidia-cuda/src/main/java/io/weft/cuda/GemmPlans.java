@@ -36,6 +36,7 @@ final class GemmPlans {
     }
 
     /** The plan for a product. The device is current. */
+    @SuppressWarnings("ReferenceEquality") // Comparing values would cost more than looking the shape up.
     GemmPlan plan(Command.Gemm gemm) {
         int place = System.identityHashCode(gemm) & (REMEMBERED - 1);
         Recent known = recent[place];
