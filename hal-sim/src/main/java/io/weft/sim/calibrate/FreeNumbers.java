@@ -28,6 +28,7 @@ import java.util.function.ToDoubleFunction;
 final class FreeNumbers {
     private static final double GIGA = 1e9;
     private static final double MOST_NANOS = 1e7;
+    private static final double MOST_WEIGHT = 1000;
 
     /** Numbers that are fitted together, and what they are fitted to. */
     record Stage(List<FreeNumber> numbers, Set<Probe> probes) {}
@@ -43,7 +44,7 @@ final class FreeNumbers {
                 // Where both disagree, as kernels that do not fill a link do, engines count: schedules copy by engine.
                 new Stage(copies(machine), EnumSet.of(Probe.COPY)),
                 new Stage(gemm(machine), EnumSet.of(Probe.GEMM)),
-                new Stage(List.of(concurrency()), EnumSet.of(Probe.GEMM_PAIR)),
+                new Stage(List.of(concurrency(), earlierWeight()), EnumSet.of(Probe.GEMM_PAIR)),
                 new Stage(List.of(peerCopyUnits(machine)), EnumSet.of(Probe.KERNEL_COPY, Probe.GEMM_BESIDE_COPY)),
                 new Stage(collectives(machine), EnumSet.of(Probe.COLLECTIVE)));
     }
@@ -86,12 +87,46 @@ final class FreeNumbers {
                         "launch.graph_ns",
                         d -> d.launch().graphNanos(),
                         (d, v) -> MachineEdit.with(
-                                d, launch(d.launch(), v, d.launch().signalNanos()))),
+                                d,
+                                launch(
+                                        d.launch(),
+                                        v,
+                                        d.launch().graphDeviceNanos(),
+                                        d.launch().graphLaneNanos(),
+                                        d.launch().signalNanos()))),
+                nanos(
+                        "launch.graph_device_ns",
+                        d -> d.launch().graphDeviceNanos(),
+                        (d, v) -> MachineEdit.with(
+                                d,
+                                launch(
+                                        d.launch(),
+                                        d.launch().graphNanos(),
+                                        v,
+                                        d.launch().graphLaneNanos(),
+                                        d.launch().signalNanos()))),
+                nanos(
+                        "launch.graph_lane_ns",
+                        d -> d.launch().graphLaneNanos(),
+                        (d, v) -> MachineEdit.with(
+                                d,
+                                launch(
+                                        d.launch(),
+                                        d.launch().graphNanos(),
+                                        d.launch().graphDeviceNanos(),
+                                        v,
+                                        d.launch().signalNanos()))),
                 nanos(
                         "launch.signal_ns",
                         d -> d.launch().signalNanos(),
                         (d, v) -> MachineEdit.with(
-                                d, launch(d.launch(), d.launch().graphNanos(), v))),
+                                d,
+                                launch(
+                                        d.launch(),
+                                        d.launch().graphNanos(),
+                                        d.launch().graphDeviceNanos(),
+                                        d.launch().graphLaneNanos(),
+                                        v))),
                 nanos(
                         "kernels.start_ns",
                         d -> d.kernels().startNanos(),
@@ -104,9 +139,16 @@ final class FreeNumbers {
                                         d.kernels().peerCopyUnits()))));
     }
 
-    private static LaunchModel launch(LaunchModel l, double graph, double signal) {
+    private static LaunchModel launch(LaunchModel l, double graph, double device, double lane, double signal) {
         return new LaunchModel(
-                graph, l.eagerNanos(), signal, l.issueKernelNanos(), l.issueCopyNanos(), l.issueEventNanos());
+                graph,
+                device,
+                lane,
+                l.eagerNanos(),
+                signal,
+                l.issueKernelNanos(),
+                l.issueCopyNanos(),
+                l.issueEventNanos());
     }
 
     private static KernelModel kernels(KernelModel k, double start, double perUnit, int peerUnits) {
@@ -118,7 +160,8 @@ final class FreeNumbers {
                 k.bytesPerUnit(),
                 k.maxUnits(),
                 peerUnits,
-                k.rowOverheadBytes());
+                k.rowOverheadBytes(),
+                k.earlierWeight());
     }
 
     private static List<FreeNumber> copies(Machine machine) {
@@ -236,6 +279,30 @@ final class FreeNumbers {
                     return MachineEdit.with(
                             d, new MemoryModel(m.bytes(), m.bandwidth(), v, m.cacheBytes(), m.allocationAlignment()));
                 }));
+    }
+
+    private static FreeNumber earlierWeight() {
+        return number(
+                "kernels.earlier_weight",
+                1,
+                1,
+                MOST_WEIGHT,
+                1,
+                d -> d.kernels().earlierWeight(),
+                (d, v) -> MachineEdit.with(d, ordered(d.kernels(), v)));
+    }
+
+    private static KernelModel ordered(KernelModel k, double weight) {
+        return new KernelModel(
+                k.hardwareQueues(),
+                k.priorities(),
+                k.startNanos(),
+                k.bandwidthPerUnit(),
+                k.bytesPerUnit(),
+                k.maxUnits(),
+                k.peerCopyUnits(),
+                k.rowOverheadBytes(),
+                weight);
     }
 
     private static FreeNumber peerCopyUnits(Machine machine) {

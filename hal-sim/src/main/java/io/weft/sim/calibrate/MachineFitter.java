@@ -129,6 +129,8 @@ public final class MachineFitter implements ModelFitter {
                     device,
                     new LaunchModel(
                             old.graphNanos(),
+                            old.graphDeviceNanos(),
+                            old.graphLaneNanos(),
                             old.eagerNanos(),
                             old.signalNanos(),
                             known(host.issueKernelNanos(), old.issueKernelNanos()),
@@ -151,6 +153,8 @@ public final class MachineFitter implements ModelFitter {
                     device,
                     new LaunchModel(
                             old.graphNanos(),
+                            old.graphDeviceNanos(),
+                            old.graphLaneNanos(),
                             Math.max(0, eager),
                             old.signalNanos(),
                             old.issueKernelNanos(),

@@ -90,8 +90,9 @@ final class StartMachine {
                         1 << 18,
                         units,
                         Math.min(16, units),
-                        32),
-                new LaunchModel(8000, 3500, 1000, 2500, 3000, 500),
+                        32,
+                        1),
+                new LaunchModel(8000, 3000, 1000, 3500, 1000, 2500, 3000, 500),
                 new HostLinkModel(50 * GIGA, 50 * GIGA, 1000),
                 fp8,
                 Map.of());

@@ -332,6 +332,23 @@ public final class Engine {
     }
 
     /**
+     * Changes an activity's share weight from now on; without effect once its fluid phase is over.
+     *
+     * @param ticket what {@link #start} returned
+     * @param share finite, above 0
+     * @throws IllegalArgumentException if the weight is not above 0 or not finite
+     */
+    public void weight(long ticket, double share) {
+        if (!(share > 0 && share <= Double.MAX_VALUE)) {
+            throw new IllegalArgumentException("a share weight must be finite and above 0, not " + share);
+        }
+        int h = handle(ticket);
+        if (h >= 0 && eventActivity[h] != NO_ACTIVITY) {
+            network.weight(eventActivity[h], share);
+        }
+    }
+
+    /**
      * An activity's present rate, as of the last solve.
      *
      * @param ticket what {@link #start} returned

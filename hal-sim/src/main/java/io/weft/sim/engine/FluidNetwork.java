@@ -297,6 +297,27 @@ public final class FluidNetwork {
     }
 
     /**
+     * Changes a flow's share weight; shares follow at the next solve.
+     *
+     * @param flow a defined flow
+     * @param share finite, above 0
+     */
+    public void weight(int flow, double share) {
+        weight[flow] = share;
+        if (!active[flow]) {
+            return;
+        }
+        setCeiling(flow, ceiling[flow]);
+        mark(flow);
+        int base = flow << shift;
+        for (int e = base; e < base + useCount[flow]; e++) {
+            draws[edgeResource[e]][edgePlace[e]] = edgeAmount[e] * share;
+            touch(edgeResource[e]);
+        }
+        limitEdges(flow);
+    }
+
+    /**
      * Takes a flow's share away; the others get it at the next solve.
      *
      * @param flow a running flow; it stays defined

@@ -144,6 +144,18 @@ final class DocumentSection {
         return number;
     }
 
+    /** A number that is not below a bound. */
+    double atLeast(String key, double least, double otherwise) {
+        if (!has(key)) {
+            return otherwise;
+        }
+        double number = number(key, "a number of " + (long) least + " or more");
+        if (!(number >= least)) {
+            throw fault(key, "found " + node(key).found() + ", expected a number of " + (long) least + " or more");
+        }
+        return number;
+    }
+
     double notNegative(String key, double otherwise) {
         return has(key) ? notNegative(key) : otherwise;
     }

@@ -12,6 +12,8 @@ package io.weft.sim.machine;
  * @param maxUnits most compute units that an elementwise kernel or local copy uses
  * @param peerCopyUnits compute units of a kernel that copies to or from a peer
  * @param rowOverheadBytes bytes of bandwidth that each row of a strided kernel copy wastes
+ * @param earlierWeight how many times the share of a later kernel an earlier one of the same priority gets while both want the same compute units: 1 where the dispatcher takes from its queues in turn, large where it hands out all
+ *     blocks of one kernel before those of the next
  */
 public record KernelModel(
         int hardwareQueues,
@@ -21,4 +23,5 @@ public record KernelModel(
         double bytesPerUnit,
         int maxUnits,
         int peerCopyUnits,
-        int rowOverheadBytes) {}
+        int rowOverheadBytes,
+        double earlierWeight) {}

@@ -386,7 +386,8 @@ public final class MachineReader {
                 kernels.positive("bytes_per_unit"),
                 (int) kernels.whole("max_units", 1, units, units),
                 (int) kernels.whole("peer_copy_units", 1, units),
-                (int) kernels.whole("strided_row_overhead_bytes", 0, 1 << 20, 0));
+                (int) kernels.whole("strided_row_overhead_bytes", 0, 1 << 20, 0),
+                kernels.atLeast("earlier_weight", 1, 1));
         kernels.end();
         return model;
     }
@@ -394,6 +395,8 @@ public final class MachineReader {
     private static LaunchModel launch(DocumentSection launch) {
         LaunchModel model = new LaunchModel(
                 launch.notNegative("graph_ns"),
+                launch.notNegative("graph_device_ns", 0),
+                launch.notNegative("graph_lane_ns", 0),
                 launch.notNegative("eager_ns"),
                 launch.notNegative("signal_ns"),
                 launch.notNegative("issue_kernel_ns"),

@@ -250,7 +250,8 @@ public final class MachineWriter {
                 Map.entry("bytes_per_unit", number(kernels.bytesPerUnit(), 1)),
                 Map.entry("max_units", Integer.toString(kernels.maxUnits())),
                 Map.entry("peer_copy_units", Integer.toString(kernels.peerCopyUnits())),
-                Map.entry("strided_row_overhead_bytes", Integer.toString(kernels.rowOverheadBytes())));
+                Map.entry("strided_row_overhead_bytes", Integer.toString(kernels.rowOverheadBytes())),
+                Map.entry("earlier_weight", number(kernels.earlierWeight(), 1)));
     }
 
     private void launch(String in, String key, LaunchModel launch) {
@@ -259,6 +260,8 @@ public final class MachineWriter {
                 in + "  ",
                 key,
                 Map.entry("graph_ns", number(launch.graphNanos(), 1)),
+                Map.entry("graph_device_ns", number(launch.graphDeviceNanos(), 1)),
+                Map.entry("graph_lane_ns", number(launch.graphLaneNanos(), 1)),
                 Map.entry("eager_ns", number(launch.eagerNanos(), 1)),
                 Map.entry("signal_ns", number(launch.signalNanos(), 1)),
                 Map.entry("issue_kernel_ns", number(launch.issueKernelNanos(), 1)),

@@ -59,6 +59,9 @@ final class CommandCosts {
     long tailPs;
     double aloneRate;
     double work;
+    /** Share weight. */
+    double weight;
+
     /** Compute units held when alone. */
     double units;
 
@@ -205,7 +208,8 @@ final class CommandCosts {
             spec.use(resources.compute(device), units / aloneRate);
         }
         spec.rateCap(aloneRate);
-        spec.weight(aloneRate * (carrier == Carrier.ENGINE ? ENGINE : weight(priority, device)));
+        weight = aloneRate * (carrier == Carrier.ENGINE ? ENGINE : weight(priority, device));
+        spec.weight(weight);
     }
 
     /** ps that a command other than a collective takes alone, from its start to its end. */

@@ -37,6 +37,10 @@ public final class CommandRuntime {
     private static final int LEFT = -2;
 
     private static final int STUCK_NAMED = 3;
+    /** However many kernels wait behind each other, the last still gets something, as rates must not be lost in rounding. */
+    private static final double LEAST_SHARE = 1e-6;
+
+    private static final int PRIORITIES = 3;
     private static final int[] NO_DEPENDENCIES = {};
 
     // Callbacks of the engine.
@@ -71,6 +75,10 @@ public final class CommandRuntime {
     private final long[] eagerPs;
     /** Products that run now, by device. */
     private final int[] products;
+    /** By device and priority: kernels that run, in the order of their starts. */
+    private final int[][] kernels;
+
+    private final int[] kernelCount;
 
     private RuntimeListener listener;
     private FaultInjector faults;
@@ -103,6 +111,8 @@ public final class CommandRuntime {
     private long[] endPs = new long[64];
     private long[] tailPs = new long[64];
     private long[] ticket = new long[64];
+    /** Share weight, as if no kernel were before it. */
+    private double[] weight = new double[64];
 
     // Edges from an operation to those that wait for it.
     private int[] edgeTo = new int[128];
@@ -147,6 +157,8 @@ public final class CommandRuntime {
         signalPs = new long[devices];
         eagerPs = new long[devices];
         products = new int[devices];
+        kernels = new int[devices * PRIORITIES][4];
+        kernelCount = new int[kernels.length];
         for (int d = 0; d < devices; d++) {
             LaunchModel launch = machine.device(d).launch();
             signalPs[d] = VirtualTime.fromNs(launch.signalNanos());
@@ -194,6 +206,7 @@ public final class CommandRuntime {
             products[d] = 0;
             shareComputeUnits(d);
         }
+        Arrays.fill(kernelCount, 0);
         Arrays.fill(command, null);
         base = 0;
         next = 0;
@@ -685,6 +698,7 @@ public final class CommandRuntime {
         readyPs[i] = 0;
         tailPs[i] = 0;
         ticket[i] = 0;
+        weight[i] = 1;
         int waits = 0;
         for (int d = 0; d < count; d++) {
             waits += waitFor(op, i, dependsOn[d]);
@@ -834,7 +848,7 @@ public final class CommandRuntime {
         long now = engine.nowPs();
         state[i] = RUNNING;
         startPs[i] = Math.max(now, readyPs[i]);
-        countProduct(i, 1);
+        countKernel(op, 1);
         if (faults != null && command[i] != null) {
             AcceleratorException why = faults.failure(op, command[i], device[i], lane[i]);
             if (why != null) {
@@ -867,18 +881,75 @@ public final class CommandRuntime {
                         priority[i],
                         carrier[i] == ENGINE ? CommandCosts.Carrier.ENGINE : CommandCosts.Carrier.KERNEL);
                 spec.latencyPs(startPs[i] - now + costs.latencyPs);
+                weight[i] = costs.weight;
+                if (carrier[i] == KERNEL) {
+                    spec.weight(costs.weight * kernelShare(i, kernelCount[kernelQueue(i)] - 1));
+                }
                 tailPs[i] = costs.tailPs;
                 ticket[i] = engine.start(spec, FLOW_END, op);
             }
         }
     }
 
-    /** Several products at once get less out of the compute units than one. */
-    private void countProduct(int i, int change) {
-        if (carrier[i] == KERNEL && command[i] instanceof Command.Gemm) {
+    /** Several products at once get less out of the compute units than one, and later kernels may get less of them than earlier ones. */
+    private void countKernel(int op, int change) {
+        int i = op & mask;
+        if (carrier[i] != KERNEL) {
+            return;
+        }
+        if (change > 0) {
+            line(op);
+        } else {
+            unline(op);
+        }
+        if (command[i] instanceof Command.Gemm) {
             products[device[i]] += change;
             shareComputeUnits(device[i]);
         }
+    }
+
+    private void line(int op) {
+        int queue = kernelQueue(op & mask);
+        int count = kernelCount[queue]++;
+        if (count == kernels[queue].length) {
+            kernels[queue] = Arrays.copyOf(kernels[queue], 2 * count);
+        }
+        kernels[queue][count] = op;
+    }
+
+    /** Takes a kernel out of its line; those behind it move up. */
+    private void unline(int op) {
+        int queue = kernelQueue(op & mask);
+        int[] line = kernels[queue];
+        int at = 0;
+        while (line[at] != op) {
+            at++;
+        }
+        int count = --kernelCount[queue];
+        System.arraycopy(line, at + 1, line, at, count - at);
+        for (; at < count && kernelShare(op & mask, 1) < 1; at++) {
+            int behind = line[at] & mask;
+            engine.weight(ticket[behind], weight[behind] * kernelShare(behind, at));
+        }
+    }
+
+    /** What of its share a kernel gets that stands so far behind the first. */
+    private double kernelShare(int i, int behind) {
+        double share = 1;
+        for (int k = 0; k < behind && share > LEAST_SHARE; k++) {
+            share /= machine.device(device[i]).kernels().earlierWeight();
+        }
+        return share;
+    }
+
+    /** Kernels of one device and one priority are handed out in the order of their starts. */
+    private int kernelQueue(int i) {
+        int urgency = switch (priority[i]) {
+            case LOW -> 0;
+            case NORMAL -> 1;
+            case HIGH -> 2;
+        };
+        return device[i] * PRIORITIES + urgency;
     }
 
     private void shareComputeUnits(int onDevice) {
@@ -977,7 +1048,7 @@ public final class CommandRuntime {
             if (how != DONE) {
                 engine.abort(ticket[i]);
             }
-            countProduct(i, -1);
+            countKernel(op, -1);
         }
         state[i] = how;
         endPs[i] = engine.nowPs();
@@ -1118,6 +1189,7 @@ public final class CommandRuntime {
         endPs = regrow(endPs);
         tailPs = regrow(tailPs);
         ticket = regrow(ticket);
+        weight = regrow(weight);
         byte[] biggerCarrier = new byte[length];
         byte[] biggerState = new byte[length];
         boolean[] biggerGhost = new boolean[length];
@@ -1141,6 +1213,14 @@ public final class CommandRuntime {
 
     private int[] regrow(int[] from) {
         int[] to = new int[2 * from.length];
+        for (int op = base; op < next; op++) {
+            to[op & (to.length - 1)] = from[op & mask];
+        }
+        return to;
+    }
+
+    private double[] regrow(double[] from) {
+        double[] to = new double[2 * from.length];
         for (int op = base; op < next; op++) {
             to[op & (to.length - 1)] = from[op & mask];
         }

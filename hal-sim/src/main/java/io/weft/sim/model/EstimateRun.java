@@ -29,6 +29,7 @@ final class EstimateRun {
     private final String[] serverNames;
     private final long[] hostPs;
     private final boolean oneGraphLatency;
+    private final GraphLaunch launch;
 
     private final KeyTable keys = new KeyTable();
     private int[] partsOfKey = new int[16];
@@ -45,6 +46,7 @@ final class EstimateRun {
         names = new String[resources.count()];
         serverNames = new String[resources.servers()];
         hostPs = new long[machine.deviceCount()];
+        launch = new GraphLaunch(machine);
         double graph = machine.device(0).launch().graphNanos();
         oneGraphLatency =
                 machine.devices().stream().allMatch(device -> device.launch().graphNanos() == graph);
@@ -92,15 +94,16 @@ final class EstimateRun {
     // Issue.
 
     private void issueAsGraph(CommandGraph graph) {
+        double spread = launch.spreadNanos(graph);
         if (oneGraphLatency) {
-            runtime.advanceTo(VirtualTime.fromNs(machine.device(0).launch().graphNanos()));
+            runtime.advanceTo(VirtualTime.fromNs(machine.device(0).launch().graphNanos() + spread));
         }
         long now = runtime.nowPs();
         for (int node = 0; node < graph.size(); node++) {
             long visible = oneGraphLatency
                     ? now
                     : VirtualTime.fromNs(
-                            machine.device(graph.device(node)).launch().graphNanos());
+                            machine.device(graph.device(node)).launch().graphNanos() + spread);
             submit(graph, node, visible);
         }
     }

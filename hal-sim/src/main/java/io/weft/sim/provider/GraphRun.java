@@ -8,6 +8,7 @@ import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Timeline;
 import io.weft.sim.engine.VirtualTime;
 import io.weft.sim.execute.Effect;
+import io.weft.sim.model.GraphLaunch;
 import io.weft.sim.model.UsageMeter;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -78,6 +79,7 @@ final class GraphRun {
             before[i] = streams.get(i).predecessors();
         }
         Map<Integer, Integer> handles = new HashMap<>();
+        double spreadNanos = new GraphLaunch(platform.machine()).spreadNanos(graph);
         int[] operations = new int[commands.length];
         boolean[] last = new boolean[commands.length];
         for (int node = 0; node < commands.length; node++) {
@@ -96,7 +98,7 @@ final class GraphRun {
                     device.ordinal(),
                     executable.lane(graph.device(node)) + graph.lane(node),
                     graph.priority(node),
-                    launchPs + VirtualTime.fromNs(device.model().launch().graphNanos()),
+                    launchPs + VirtualTime.fromNs(device.model().launch().graphNanos() + spreadNanos),
                     after);
             last[node] = true;
         }

@@ -215,7 +215,7 @@ final class FluidNetworkTest {
         for (int step = 0; step < 60; step++) {
             int changes = 1 + random.nextInt(4);
             for (int c = 0; c < changes; c++) {
-                int choice = random.nextInt(10);
+                int choice = random.nextInt(12);
                 if (choice < 5 || flows.isEmpty()) {
                     ActivitySpec spec = new ActivitySpec().work(1);
                     double[] amounts = new double[resources];
@@ -237,6 +237,11 @@ final class FluidNetworkTest {
                     network.release(flows.get(victim));
                     flows.subList(victim, victim + 1).clear();
                     model.remove(victim);
+                } else if (choice > 9) {
+                    int changed = random.nextInt(flows.size());
+                    double weight = even ? 2 : Math.pow(10, 2 * random.nextDouble() - 1);
+                    network.weight(flows.get(changed), weight);
+                    model.set(changed, model.get(changed).weighing(weight));
                 } else {
                     int r = random.nextInt(resources);
                     capacity[r] = random.nextInt(8) == 0 ? 0 : Math.pow(10, 4 * random.nextDouble());

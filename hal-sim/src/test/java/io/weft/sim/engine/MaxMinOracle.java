@@ -23,6 +23,10 @@ final class MaxMinOracle {
             this.amounts = amounts;
         }
 
+        Flow weighing(double other) {
+            return new Flow(other, cap, amounts);
+        }
+
         double weight() {
             return weight;
         }

@@ -156,6 +156,11 @@ public final class Calibration {
                         for (int run = 0; hot && run < HEATING_RUNS; run++) {
                             heater.run();
                         }
+                        if (warms) {
+                            // Engines and links that have slept since the last round wake now; in use they do not
+                            // sleep.
+                            ready.run();
+                        }
                         return ready.run();
                     });
                 }

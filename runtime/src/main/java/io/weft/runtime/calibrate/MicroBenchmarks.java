@@ -62,7 +62,14 @@ final class MicroBenchmarks {
         {32, 8192, 8192},
         {16384, 8192, 8192},
         {3072, 5120, 8192},
-        {1536, 7168, 4096}
+        {1536, 7168, 4096},
+        // Odd numbers of rows of tiles, as pieces have.
+        {192, 8192, 8192},
+        {384, 8192, 8192},
+        {640, 8192, 8192},
+        {896, 8192, 4096},
+        {1152, 5120, 8192},
+        {1664, 8192, 4096}
     };
 
     /** Rows and columns of tiles that GEMM libraries have. */
@@ -73,6 +80,12 @@ final class MicroBenchmarks {
     /** Products that run side by side: from one that leaves half of the device free to ones that fill it many times. */
     private static final long[][] PAIRS = {{256, 2048, 4096}, {1024, 2048, 4096}, {2048, 8192, 8192}, {4096, 8192, 8192}
     };
+
+    /** Branches of a graph that depend on nothing of each other. */
+    private static final int[] BRANCHES = {2, 4};
+
+    /** Products whose results take about half as long to send as to compute. */
+    private static final long[][] SENT_PAIRS = {{512, 8192, 8192}, {2048, 8192, 4096}, {4096, 8192, 4096}};
 
     /** A fill that is all launch. */
     private static final long TINY = 256;
@@ -92,6 +105,7 @@ final class MicroBenchmarks {
     static List<Benchmark> of(Platform platform, ElementType type) {
         MicroBenchmarks all = new MicroBenchmarks(platform, type);
         all.launches();
+        all.spreads();
         all.local();
         if (all.devices > 1 && platform.has(Capability.PEER_COPY)) {
             all.copies();
@@ -144,6 +158,30 @@ final class MicroBenchmarks {
                 }
                 add(Probe.LAUNCH, length + " fills on two lanes in turn", graph);
             }
+        }
+    }
+
+    /** What it costs that a graph spreads: over devices, and over lanes of one. */
+    private void spreads() {
+        for (int lanes : BRANCHES) {
+            CommandGraph.Builder graph = CommandGraph.builder(1);
+            for (int lane = 0; lane < lanes; lane++) {
+                Slot slot = output(graph, 0, TINY);
+                for (int i = 0; i < 2; i++) {
+                    graph.add(0, lane, Priority.NORMAL, new Command.Fill(bytes(slot), i), "fill");
+                }
+            }
+            add(Probe.LAUNCH, "2 fills on each of " + lanes + " lanes", graph);
+        }
+        if (devices > 1) {
+            CommandGraph.Builder graph = CommandGraph.builder(devices);
+            for (int device = 0; device < devices; device++) {
+                Slot slot = output(graph, device, TINY);
+                for (int i = 0; i < 2; i++) {
+                    graph.add(device, 0, Priority.NORMAL, new Command.Fill(bytes(slot), i), "fill");
+                }
+            }
+            add(Probe.LAUNCH, "2 fills on each of " + devices + " devices", graph);
         }
     }
 
@@ -247,6 +285,11 @@ final class MicroBenchmarks {
         if (devices < 2 || !platform.has(Capability.PEER_COPY)) {
             return;
         }
+        if (platform.has(Capability.COPY_ENGINES)) {
+            for (long[] shape : SENT_PAIRS) {
+                sentPair(shape[0], shape[1], shape[2]);
+            }
+        }
         for (long m : new long[] {2048, 8192}) {
             for (CopyMethod method : CopyMethod.values()) {
                 boolean engine = method == CopyMethod.ENGINE;
@@ -262,6 +305,23 @@ final class MicroBenchmarks {
                 }
             }
         }
+    }
+
+    /** Two products side by side, each sent when it is done: tells whether the earlier one gets the device to itself. */
+    private void sentPair(long m, long n, long k) {
+        CommandGraph.Builder pair = CommandGraph.builder(2);
+        for (int lane = 0; lane < 2; lane++) {
+            Product product = multiply(pair, lane, m, n, k);
+            Slot there = output(pair, 1, product.result().bytes());
+            pair.add(
+                    0,
+                    2,
+                    Priority.HIGH,
+                    new Command.Copy(bytes(there), bytes(product.result()), CopyMethod.ENGINE),
+                    "copy",
+                    product.node());
+        }
+        add(Probe.GEMM_PAIR, "two products " + shape(m, n, k) + " side by side, each sent when done", pair);
     }
 
     /** Products that fill the device exactly once with tiles of usual sizes, so that each of these is the best for one of them. */
@@ -289,12 +349,15 @@ final class MicroBenchmarks {
         add(Probe.GEMM, "product " + shape(m, n, k), graph);
     }
 
-    private void multiply(CommandGraph.Builder graph, int lane, long m, long n, long k) {
+    /** A product's node and what it writes. */
+    private record Product(int node, Slot result) {}
+
+    private Product multiply(CommandGraph.Builder graph, int lane, long m, long n, long k) {
         ElementType result = type == ElementType.INT8 ? ElementType.INT32 : type.isFp8() ? ElementType.BF16 : type;
         Slot a = input(graph, 0, m * k * type.bytes());
         Slot b = input(graph, 0, k * n * type.bytes());
         Slot c = output(graph, 0, m * n * result.bytes());
-        graph.add(
+        int node = graph.add(
                 0,
                 lane,
                 Priority.NORMAL,
@@ -303,6 +366,7 @@ final class MicroBenchmarks {
                         BufferView.matrix(a, 0, m, k, type),
                         BufferView.matrix(b, 0, k, n, type)),
                 "gemm");
+        return new Product(node, c);
     }
 
     // Collectives.
