@@ -133,7 +133,7 @@ class VendorRulesTest {
             reduce(pair, 0, view, stream);
             AcceleratorException late = assertThrows(AcceleratorException.class, stream::synchronize);
             assertTrue(late.getMessage().contains("rank 1") && late.getMessage().contains("5 s"), late.getMessage());
-            assertEquals(5e9, platform.nanoTime(), 0.1e9);
+            assertEquals(5e9, (double) platform.nanoTime(), 0.1e9);
 
             // The other rank comes when all is over.
             BufferView other = platform.device(1).allocate(4096).vector(1024, ElementType.FP32);
