@@ -198,6 +198,10 @@ final class Clique {
             nccl().allReduce(flag, flag, 1, Types.nccl(ElementType.INT32), 0, comm, stream);
             return;
         }
+        if (size() == 1 && part.kind().reduces() && part.op().kind() != ReduceOp.Kind.SUM) {
+            alone(part, stream);
+            return;
+        }
         long count = part.count();
         int type = Types.nccl(elements);
         long scale = 1;
@@ -251,6 +255,12 @@ final class Clique {
             }
             case BARRIER -> throw new IllegalStateException("a barrier moves no data");
         }
+    }
+
+    /** NCCL 2.28 refuses premultiplied sums of some types over one rank ("invalid argument" on an H200); our own kernel knows all. */
+    private void alone(Command.Collective part, long stream) {
+        BufferView to = part.receive() == null ? part.send() : part.receive();
+        devices.getFirst().kernels().reduce(new Command.Reduce(to, List.of(part.send()), part.op()), stream);
     }
 
     private int op(Command.Collective part) {

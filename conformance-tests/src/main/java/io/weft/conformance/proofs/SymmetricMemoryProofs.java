@@ -121,10 +121,12 @@ final class SymmetricMemoryProofs {
                 () -> reserve(bench, devices, more),
                 ErrorCode.OUT_OF_MEMORY);
         for (int i = 0; i < devices.size(); i++) {
-            bench.equal(
-                    "the free bytes of device " + i + " after a refused reservation",
-                    before[i],
-                    devices.get(i).memoryInfo().freeBytes());
+            long after = devices.get(i).memoryInfo().freeBytes();
+            // More is no fault: a backend may give up what it kept of earlier work before it refuses.
+            bench.that(
+                    after >= before[i],
+                    "the free bytes of device " + i + " after a refused reservation to be " + before[i] + " or more",
+                    "it is " + after);
         }
     }
 

@@ -72,6 +72,7 @@ final class StartMachine {
                         List.of(
                                 new TileModel(256, 128, 0.75),
                                 new TileModel(128, 256, 0.75),
+                                new TileModel(192, 128, 0.7),
                                 new TileModel(128, 128, 0.65),
                                 new TileModel(128, 64, 0.5),
                                 new TileModel(64, 64, 0.4),

@@ -56,8 +56,10 @@ public final class Calibration {
 
     private static final int HOST_ROUNDS = 11;
 
-    /** Large products right before each measured run: about ten milliseconds, after which clocks stand where power limits hold them under load, as they do in use. */
-    private static final int HEATING_RUNS = 4;
+    /** How long a benchmark runs right before its measured run, ns: clocks then stand where its own load brings them, and engines and links that have slept since the last round are awake. */
+    private static final long WARMING_NANOS = 6_000_000;
+
+    private static final int MOST_WARMING_RUNS = 64;
 
     private static final long TINY = 256;
 
@@ -148,17 +150,12 @@ public final class Calibration {
                     ready.bind(bindings(benchmark.graph(), inputs, outputs));
                 }
                 boolean warms = platform.figures() == Figures.MEASURED;
-                GraphTimer.Timed heater = timed.get(heater(benchmarks));
-                for (int i = 0; i < timed.size(); i++) {
-                    GraphTimer.Timed ready = timed.get(i);
-                    boolean hot = warms && benchmarks.get(i).probe() != ModelFitter.Probe.LAUNCH;
+                for (GraphTimer.Timed ready : timed) {
                     runs.add(() -> {
-                        for (int run = 0; hot && run < HEATING_RUNS; run++) {
-                            heater.run();
-                        }
-                        if (warms) {
-                            // Engines and links that have slept since the last round wake now; in use they do not
-                            // sleep.
+                        long begun = platform.nanoTime();
+                        for (int run = 0;
+                                warms && run < MOST_WARMING_RUNS && platform.nanoTime() - begun < WARMING_NANOS;
+                                run++) {
                             ready.run();
                         }
                         return ready.run();
@@ -184,22 +181,6 @@ public final class Calibration {
         } finally {
             blocks.forEach(Buffer::close);
         }
-    }
-
-    /** The largest product. */
-    private static int heater(List<MicroBenchmarks.Benchmark> benchmarks) {
-        int largest = 0;
-        double most = 0;
-        for (int i = 0; i < benchmarks.size(); i++) {
-            CommandGraph graph = benchmarks.get(i).graph();
-            if (benchmarks.get(i).probe() == ModelFitter.Probe.GEMM
-                    && graph.command(0) instanceof Command.Gemm gemm
-                    && gemm.flops() > most) {
-                most = gemm.flops();
-                largest = i;
-            }
-        }
-        return largest;
     }
 
     /** One block for each device, as large as the benchmark that needs most. */

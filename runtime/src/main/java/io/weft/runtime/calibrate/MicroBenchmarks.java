@@ -74,7 +74,7 @@ final class MicroBenchmarks {
 
     /** Rows and columns of tiles that GEMM libraries have. */
     private static final long[][] TILES = {
-        {256, 256}, {256, 128}, {128, 256}, {128, 128}, {64, 256}, {128, 64}, {64, 64}, {32, 64}, {64, 32}
+        {256, 256}, {256, 128}, {128, 256}, {192, 128}, {128, 128}, {64, 256}, {128, 64}, {64, 64}, {32, 64}, {64, 32}
     };
 
     /** Products that run side by side: from one that leaves half of the device free to ones that fill it many times. */
