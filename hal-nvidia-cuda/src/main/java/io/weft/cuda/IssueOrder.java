@@ -88,7 +88,7 @@ final class IssueOrder {
             int at = order.indexOf(from);
             if (at > 0) {
                 Entry before = order.get(at - 1);
-                if (before == goal || (seen.add(before) && leadsTo(before, goal, path, seen))) {
+                if (before.equals(goal) || (seen.add(before) && leadsTo(before, goal, path, seen))) {
                     return true;
                 }
             }
