@@ -28,8 +28,8 @@ import io.weft.spi.GraphDriver;
 import io.weft.spi.GraphExecutable;
 import io.weft.spi.StreamDriver;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,28 +38,29 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FaultTest {
     private static final int COUNT = 64;
 
-    private StandIn standIn;
-    private Platform platform;
-    private Device device;
+    private static StandIn standIn;
+    private static Platform platform;
+    private static Device device;
 
-    @BeforeEach
-    void open() {
+    @BeforeAll
+    static void open() {
         standIn = StandIn.without("faults");
         platform = standIn.open("stall-timeout-ms=100");
         device = platform.device(0);
     }
 
-    @AfterEach
-    void close() {
-        standIn.set("refuse-gemm", 0);
-        platform.close();
+    @AfterAll
+    static void close() {
+        if (platform != null) {
+            platform.close();
+        }
     }
 
     private static BufferView all(Buffer buffer) {
         return buffer.vector(COUNT, ElementType.FP32);
     }
 
-    private Buffer buffer() {
+    private static Buffer buffer() {
         return device.allocate(COUNT * 4L);
     }
 
@@ -114,6 +115,8 @@ class FaultTest {
             stream.synchronize();
             assertArrayEquals(new float[] {7, 10, 15, 22}, c.read(ElementType.FP32, 4));
             assertEquals(before + 1, standIn.get("reference-gemms"));
+        } finally {
+            standIn.set("refuse-gemm", 0);
         }
     }
 
@@ -232,19 +235,21 @@ class FaultTest {
 
     @Test
     void aCommunicatorThatEndedWellLeavesItsHandlesToTheNext() {
-        long before = standIn.get("communicators");
-        for (int round = 0; round < 5; round++) {
-            try (Communicator communicator = Communicator.overAll(platform);
-                    Stream zero = platform.device(0).createStream();
-                    Stream one = platform.device(1).createStream()) {
-                try (Communicator.Group group = communicator.group()) {
-                    group.barrier(0, zero).barrier(1, one);
+        try (Platform own = standIn.open()) {
+            long before = standIn.get("communicators");
+            for (int round = 0; round < 5; round++) {
+                try (Communicator communicator = Communicator.overAll(own);
+                        Stream zero = own.device(0).createStream();
+                        Stream one = own.device(1).createStream()) {
+                    try (Communicator.Group group = communicator.group()) {
+                        group.barrier(0, zero).barrier(1, one);
+                    }
+                    zero.synchronize();
+                    one.synchronize();
                 }
-                zero.synchronize();
-                one.synchronize();
             }
+            assertEquals(2, standIn.get("communicators") - before, "handles made for two ranks, once");
         }
-        assertEquals(2, standIn.get("communicators") - before, "handles made for two ranks, once");
     }
 
     @Test
