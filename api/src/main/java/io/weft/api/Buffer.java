@@ -50,6 +50,11 @@ public final class Buffer implements Memory, AutoCloseable {
         return memory.kind();
     }
 
+    /** NUMA node of the host on which pinned host memory lies; -1 when that is not known, and for device memory. */
+    public int numaNode() {
+        return memory.numaNode();
+    }
+
     /** The driver's allocation; this buffer starts {@link #base()} bytes into it. For plugins. */
     public DeviceMemory memory() {
         return memory;

@@ -60,6 +60,26 @@ public final class Device {
     }
 
     /**
+     * Pinned host memory near a NUMA node of the host, not zeroed. The caller closes it. A backend that cannot choose ignores the node; {@link Buffer#numaNode()}
+     * tells what came of it.
+     *
+     * @param bytes 1 or more
+     * @param numaNode the node, -1 for the one of this device
+     * @throws AcceleratorException {@link ErrorCode#OUT_OF_MEMORY}, {@link ErrorCode#INVALID_ARGUMENT}
+     */
+    public Buffer allocateHost(long bytes, int numaNode) {
+        platform.requireOpen("allocate");
+        if (bytes < 1) {
+            throw AcceleratorException.invalid("allocate", "size must be at least 1 byte, not " + bytes);
+        }
+        if (numaNode < -1) {
+            throw AcceleratorException.invalid("allocate", "NUMA node must be 0 or more, or -1, not " + numaNode);
+        }
+        DeviceMemory memory = driver.allocateHost(numaNode, bytes);
+        return new Buffer(this, memory, 0, bytes, buffer -> driver.free(buffer.memory()));
+    }
+
+    /**
      * A buffer over the whole of an allocation that an SPI extension made (symmetric or virtual memory). For pools; applications allocate.
      *
      * @param owner takes the memory back when the buffer is closed

@@ -22,6 +22,18 @@ public interface DeviceDriver {
     DeviceMemory allocate(MemoryKind kind, long bytes);
 
     /**
+     * Allocates pinned host memory near a NUMA node of the host. A driver that cannot choose gives what {@link #allocate} gives; where the memory lies is told by {@link
+     * DeviceMemory#numaNode()}.
+     *
+     * @param numaNode the node, -1 for the one of this device
+     * @param bytes 1 or more
+     * @throws io.weft.api.AcceleratorException OUT_OF_MEMORY; INVALID_ARGUMENT for a node that the host does not have, where the driver knows them
+     */
+    default DeviceMemory allocateHost(int numaNode, long bytes) {
+        return allocate(MemoryKind.HOST_PINNED, bytes);
+    }
+
+    /**
      * Gives an allocation of this device back. Called once for each. Work in flight that uses it is the caller's fault; drivers that can tell report it.
      */
     void free(DeviceMemory memory);

@@ -21,4 +21,9 @@ public interface DeviceMemory {
 
     /** The memory itself where the host may read and write it directly; empty otherwise. */
     Optional<MemorySegment> hostSegment();
+
+    /** NUMA node of the host on which pinned host memory lies; -1 when the driver does not know, and for device memory. */
+    default int numaNode() {
+        return -1;
+    }
 }

@@ -40,6 +40,14 @@ final class ObservedDevice implements DeviceDriver {
     }
 
     @Override
+    public DeviceMemory allocateHost(int numaNode, long bytes) {
+        observer.beforeAllocate(backend, MemoryKind.HOST_PINNED, bytes);
+        DeviceMemory memory = backend.allocateHost(numaNode, bytes);
+        observer.allocated(backend, memory);
+        return memory;
+    }
+
+    @Override
     public void free(DeviceMemory memory) {
         observer.beforeFree(backend, memory);
         backend.free(memory);

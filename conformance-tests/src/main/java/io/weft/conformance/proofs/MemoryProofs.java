@@ -151,6 +151,20 @@ final class MemoryProofs {
         bench.equal("free device memory", before, bench.device().memoryInfo().freeBytes());
     }
 
+    @Proves("MEM-036")
+    void pinnedMemoryNamesTheNodeThatWasAskedFor(Bench bench) {
+        for (Device device : bench.platform().devices()) {
+            int node = device.properties().numaNode();
+            Buffer pinned = bench.held(device.allocateHost(4099, node));
+            bench.equal("the kind", MemoryKind.HOST_PINNED, pinned.memory().kind());
+            bench.equal("the size", 4099L, pinned.memory().bytes());
+            bench.that(
+                    pinned.numaNode() == node || pinned.numaNode() == -1,
+                    "memory of node " + node + " or of an unknown one",
+                    "it names node " + pinned.numaNode());
+        }
+    }
+
     @Proves("MEM-011")
     void anAllocationTakesItsSize(Bench bench) {
         long bytes = 16 << 20;

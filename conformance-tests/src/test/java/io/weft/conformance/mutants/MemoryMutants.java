@@ -487,6 +487,12 @@ final class MemoryMutants {
                         throw refusal;
                     }
                 }
+            }),
+            Mutant.of("MEM-036", "memory near a NUMA node is asked for and device memory given", () -> new Mutation() {
+                @Override
+                DeviceMemory allocateHost(DeviceDriver device, int numaNode, long bytes) {
+                    return device.allocate(MemoryKind.DEVICE, bytes);
+                }
             }));
 
     private static boolean isPinned(BufferView view) {

@@ -190,6 +190,11 @@ public final class MutantProvider implements AcceleratorProvider {
         }
 
         @Override
+        public DeviceMemory allocateHost(int numaNode, long bytes) {
+            return mutation.allocateHost(backend, numaNode, bytes);
+        }
+
+        @Override
         public void free(DeviceMemory memory) {
             mutation.free(backend, memory);
         }

@@ -104,6 +104,10 @@ public class Mutation {
         return device.allocate(kind, bytes);
     }
 
+    DeviceMemory allocateHost(DeviceDriver device, int numaNode, long bytes) {
+        return device.allocateHost(numaNode, bytes);
+    }
+
     void free(DeviceDriver device, DeviceMemory memory) {
         device.free(memory);
     }

@@ -9,15 +9,23 @@ import java.util.Optional;
 /** One contiguous allocation, poisoned when it is made; without storage in the timing mode. */
 final class PlainMemory extends SimMemory {
     private final HostBlock block;
+    private final int numaNode;
 
     /**
      * An allocation.
      *
+     * @param numaNode where pinned host memory lies, -1 when the machine does not say
      * @param block its storage, which this memory releases; null for none
      */
-    PlainMemory(SimDevice device, MemoryKind kind, long address, long bytes, HostBlock block) {
+    PlainMemory(SimDevice device, MemoryKind kind, long address, long bytes, int numaNode, HostBlock block) {
         super(device, kind, address, bytes);
+        this.numaNode = numaNode;
         this.block = block;
+    }
+
+    @Override
+    public int numaNode() {
+        return numaNode;
     }
 
     @Override

@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Set;
 
 /** One device of a simulated platform. */
 final class SimDevice implements DeviceDriver {
@@ -108,14 +109,31 @@ final class SimDevice implements DeviceDriver {
         return allocate(kind, bytes, properties.allocationAlignment());
     }
 
+    @Override
+    public DeviceMemory allocateHost(int numaNode, long bytes) {
+        Set<Integer> nodes = platform.numaNodes();
+        if (nodes.isEmpty() || numaNode < 0) {
+            return allocate(MemoryKind.HOST_PINNED, bytes);
+        }
+        if (!nodes.contains(numaNode)) {
+            throw AcceleratorException.invalid(
+                    "allocate", "the host of " + platform + " has no NUMA node " + numaNode + "; it has " + nodes);
+        }
+        return allocate(MemoryKind.HOST_PINNED, bytes, properties.allocationAlignment(), numaNode);
+    }
+
     /** Allocates at a stricter alignment than the device's own. */
     DeviceMemory allocate(MemoryKind kind, long bytes, long alignment) {
+        return allocate(kind, bytes, alignment, kind == MemoryKind.HOST_PINNED ? properties.numaNode() : -1);
+    }
+
+    private DeviceMemory allocate(MemoryKind kind, long bytes, long alignment, int numaNode) {
         platform.enter("allocate");
         try {
             faults.requireAlive("allocate");
             long address = take("allocate", kind, bytes, Math.max(alignment, properties.allocationAlignment()));
             HostBlock block = platform.options().functional() ? poisoned(kind, address, bytes) : null;
-            SimMemory memory = new PlainMemory(this, kind, address, bytes, block);
+            SimMemory memory = new PlainMemory(this, kind, address, bytes, numaNode, block);
             allocations.add(memory);
             return memory;
         } finally {

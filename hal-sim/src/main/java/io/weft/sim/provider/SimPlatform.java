@@ -33,6 +33,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -179,6 +181,18 @@ final class SimPlatform implements PlatformDriver, SimFaults {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** NUMA nodes of the hosts: those near a device, in ascending order; empty when the machine does not say. */
+    SortedSet<Integer> numaNodes() {
+        SortedSet<Integer> nodes = new TreeSet<>();
+        for (int device = 0; device < machine.deviceCount(); device++) {
+            int node = machine.properties(device).numaNode();
+            if (node >= 0) {
+                nodes.add(node);
+            }
+        }
+        return nodes;
     }
 
     Machine machine() {

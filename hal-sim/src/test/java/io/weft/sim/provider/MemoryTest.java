@@ -15,12 +15,18 @@ import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.MemoryKind;
 import io.weft.api.Platform;
+import io.weft.api.PlatformUri;
 import io.weft.api.Stream;
+import io.weft.sim.machine.Machine;
+import io.weft.sim.machine.MachineReader;
 import io.weft.spi.DeviceMemory;
 import io.weft.spi.SymmetricMemoryDriver;
 import io.weft.spi.VirtualMemoryDriver;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -115,6 +121,38 @@ class MemoryTest {
             stream.synchronize();
             assertEquals(42, (int) onDevice.read(ElementType.INT32, 1)[0]);
             Sim.refused(ErrorCode.UNSUPPORTED, onDevice::segment);
+        }
+    }
+
+    @Test
+    void pinnedHostMemoryLiesOnTheNodeThatWasAskedForAndOtherwiseNearItsDevice() throws IOException {
+        String text;
+        try (InputStream document = Machine.class.getResourceAsStream("/io/weft/sim/machines/mesh-8.yaml")) {
+            text = new String(document.readAllBytes(), StandardCharsets.UTF_8);
+        }
+        PlatformUri uri = PlatformUri.parse("sim:mesh-8");
+        Machine machine = MachineReader.read("mesh-8", text.replace("numa_node: -1", "numa_node: 1"));
+        try (Platform platform = new Platform(uri, MachinePlatform.open(uri, machine))) {
+            Device device = platform.device(0);
+            try (Buffer asked = device.allocateHost(100, 1);
+                    Buffer near = device.allocateHost(100, -1);
+                    Buffer plain = device.allocate(MemoryKind.HOST_PINNED, 100);
+                    Buffer onDevice = device.allocate(100)) {
+                assertEquals(1, asked.numaNode());
+                assertEquals(1, near.numaNode());
+                assertEquals(1, plain.numaNode());
+                assertEquals(-1, onDevice.numaNode());
+                assertEquals(100, asked.segment().byteSize());
+            }
+            Sim.refused(ErrorCode.INVALID_ARGUMENT, () -> device.allocateHost(100, 3), "no NUMA node 3", "[1]");
+        }
+    }
+
+    @Test
+    void aMachineThatSaysNothingOfNodesTakesAnyAndSaysSo() {
+        try (Platform platform = Sim.open("sim:ring-4");
+                Buffer buffer = platform.device(0).allocateHost(100, 1)) {
+            assertEquals(-1, buffer.numaNode());
         }
     }
 
