@@ -50,7 +50,8 @@ public final class DevicePool implements AutoCloseable {
         this.source = source;
         this.options = options;
         this.streams = new StreamTable(device);
-        this.core = new PoolCore(source, streams, options);
+        this.core =
+                new PoolCore(new RecordedPages(source, () -> recording, device.platform()::nanoTime), streams, options);
         this.checks = options.checking() ? new PoolChecks(device, source, core, options) : null;
         this.lastUpkeep = device.platform().nanoTime();
         this.trimmer = device.platform().figures() == Figures.MEASURED ? startTrimmer() : null;
@@ -114,12 +115,14 @@ public final class DevicePool implements AutoCloseable {
                 "pool " + options.name() + " of " + device + " cannot give " + bytes + " bytes ("
                         + (result.code() == PoolResult.Code.LIMIT_REACHED
                                 ? "its limit is " + options.hardLimit() + " bytes"
-                                : "the device has no more")
+                                : source.refusal()
+                                        .map(AcceleratorException::detail)
+                                        .orElse("the device has no more"))
                         + "): " + now.allocatedBytes() + " bytes in " + now.liveBuffers() + " buffers are out, "
                         + now.reservedBytes() + " reserved" + holders,
                 "free buffers or raise the limit",
                 null,
-                null);
+                source.refusal().orElse(null));
     }
 
     /** The same with a result code instead of an exception where memory is exhausted. */
@@ -251,14 +254,27 @@ public final class DevicePool implements AutoCloseable {
         return core.statistics();
     }
 
+    /** The same with the pool's name, for reports. */
+    public PoolUse use() {
+        return new PoolUse(options.name(), options.role(), core.statistics());
+    }
+
     /** The pool's range in address order, for drawings. */
     public List<PoolCore.Piece> snapshot() {
         return core.snapshot();
     }
 
-    /** Writes every call from now on to a recording, which the caller closes after {@link #stopRecording}. */
+    /**
+     * Writes every call from now on to a recording, which the caller closes after {@link #stopRecording}. What the pool holds by now is told first; which buffers are
+     * out is not.
+     */
     public void startRecording(PoolRecording to) {
-        recording = to.source();
+        PoolRecording.Source calls = to.source();
+        long held = core.reservedBytes();
+        if (held > 0) {
+            calls.obtained(held, device.platform().nanoTime());
+        }
+        recording = calls;
         iterations = to;
     }
 

@@ -13,12 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.zip.GZIPOutputStream;
 
 /**
  * Calls of pools in a file that {@code weft pool replay} reads. First line {@code weft-pool-recording,1}, then {@code a,id,bytes,stream,ns}, {@code
  * f,id,,stream,ns}, {@code u,id,,stream,ns} (another stream uses it) and {@code n,,,,ns} (an iteration ends). Ids are not used again; ns count from the first
- * call.
+ * call. {@code S,,bytes,,ns} and {@code s,,bytes,,ns} are what the pool itself gets from the device and gives back, so that {@link
+ * io.weft.memory.replay.Recount} can count everything anew.
  *
  * <p>Several pools of one device may share a recording; each is a {@link Source} of its own. Pools of several devices need a recording each, as a trace is the
  * memory of one device. What a pool held before its recording began is not in it. Safe for any thread.
@@ -114,6 +116,21 @@ public final class PoolRecording implements Closeable {
             }
         }
 
+        /** The pool has got memory from the device. */
+        public void obtained(long bytes, long now) {
+            line("S,," + bytes + ",", now);
+        }
+
+        /** The pool has given memory back to the device. */
+        public void givenBack(long bytes, long now) {
+            line("s,," + bytes + ",", now);
+        }
+
+        /** A source of pages that does what another one does, and records it. */
+        public PageSource recorded(PageSource pages, LongSupplier clock) {
+            return new RecordedPages(pages, () -> this, clock);
+        }
+
         private int stream(int number) {
             return streams.computeIfAbsent(number, ignored -> nextStream++);
         }
@@ -124,7 +141,7 @@ public final class PoolRecording implements Closeable {
         line("n,,,", now);
     }
 
-    private void line(String text, long now) {
+    private synchronized void line(String text, long now) {
         if (!started) {
             started = true;
             start = now;
@@ -134,6 +151,19 @@ public final class PoolRecording implements Closeable {
             out.write(',');
             out.write(Long.toString(Math.max(0, now - start)));
             out.write('\n');
+        } catch (IOException failure) {
+            throw refusal(failure);
+        }
+    }
+
+    /**
+     * Writes what was recorded so far; a compressed recording keeps some of it.
+     *
+     * @throws AcceleratorException {@link ErrorCode#BAD_DOCUMENT} when it cannot be written
+     */
+    public synchronized void flush() {
+        try {
+            out.flush();
         } catch (IOException failure) {
             throw refusal(failure);
         }

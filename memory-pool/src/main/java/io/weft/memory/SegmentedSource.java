@@ -3,22 +3,30 @@ package io.weft.memory;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
-import io.weft.api.Device;
 import io.weft.api.ErrorCode;
-import io.weft.api.MemoryKind;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.LongFunction;
 
-/** Memory in allocations of the plain driver. */
+/** Memory in allocations of a driver. */
 final class SegmentedSource implements SegmentSource {
-    private final Device device;
-    private final MemoryKind kind;
+    private final LongFunction<Buffer> allocation;
     /** By offset. Replaced as a whole, since buffers are made while another thread grows the pool. */
     private volatile TreeMap<Long, Buffer> segments = new TreeMap<>();
 
-    SegmentedSource(Device device, MemoryKind kind) {
-        this.device = device;
-        this.kind = kind;
+    private volatile AcceleratorException refusal;
+
+    /**
+     * @param allocation gives so many bytes, or throws OUT_OF_MEMORY
+     */
+    SegmentedSource(LongFunction<Buffer> allocation) {
+        this.allocation = allocation;
+    }
+
+    @Override
+    public Optional<AcceleratorException> refusal() {
+        return Optional.ofNullable(refusal);
     }
 
     @Override
@@ -40,12 +48,13 @@ final class SegmentedSource implements SegmentSource {
     public boolean obtain(long offset, long bytes) {
         Buffer segment;
         try {
-            segment = device.allocate(kind, bytes);
-        } catch (AcceleratorException refusal) {
-            if (refusal.code() == ErrorCode.OUT_OF_MEMORY) {
+            segment = allocation.apply(bytes);
+        } catch (AcceleratorException refused) {
+            if (refused.code() == ErrorCode.OUT_OF_MEMORY) {
+                refusal = refused;
                 return false;
             }
-            throw refusal;
+            throw refused;
         }
         TreeMap<Long, Buffer> more = new TreeMap<>(segments);
         more.put(offset, segment);

@@ -215,9 +215,28 @@ public final class SymmetricHeap implements AutoCloseable {
             agree(BARRIER, 0, 0);
         }
 
+        /** Bytes to which windows are aligned. */
+        long windowAlignment() {
+            return windowAlignment;
+        }
+
         /** A buffer over this rank's own bytes; closing it frees nothing. */
         public Buffer local(long offset, long length) {
             return peer(number, offset, length);
+        }
+
+        /**
+         * Where a buffer lies in the heap: what {@link #peer} takes to reach the same bytes of another rank.
+         *
+         * @param buffer of this rank's part of the heap, from {@link #local} or from a pool over it
+         * @throws AcceleratorException {@link ErrorCode#INVALID_ARGUMENT} for other memory
+         */
+        public long offsetOf(Buffer buffer) {
+            if (!buffer.memory().equals(bases.get(number).memory())) {
+                throw AcceleratorException.invalid(
+                        "symmetric offset", buffer + " does not lie in the symmetric heap of rank " + number);
+            }
+            return buffer.base();
         }
 
         /** A buffer over another rank's bytes at the same offset; closing it frees nothing. */

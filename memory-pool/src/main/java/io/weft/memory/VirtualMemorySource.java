@@ -9,6 +9,7 @@ import io.weft.api.ErrorCode;
 import io.weft.spi.DeviceMemory;
 import io.weft.spi.VirtualMemoryDriver;
 import java.util.BitSet;
+import java.util.Optional;
 
 /** Pages mapped on demand into one reserved address range. */
 final class VirtualMemorySource implements SegmentSource {
@@ -17,6 +18,7 @@ final class VirtualMemorySource implements SegmentSource {
     private final Buffer whole;
     private final long step;
     private final BitSet mapped = new BitSet();
+    private volatile AcceleratorException refusal;
 
     VirtualMemorySource(Device device, long rangeBytes) {
         this.driver = device.platform()
@@ -30,6 +32,11 @@ final class VirtualMemorySource implements SegmentSource {
         }
         this.range = driver.reserve(device.driver(), rangeBytes);
         this.whole = device.adopt(range, buffer -> device.driver().free(range));
+    }
+
+    @Override
+    public Optional<AcceleratorException> refusal() {
+        return Optional.ofNullable(refusal);
     }
 
     @Override
@@ -51,11 +58,12 @@ final class VirtualMemorySource implements SegmentSource {
     public boolean obtain(long offset, long bytes) {
         try {
             driver.map(range, offset, bytes);
-        } catch (AcceleratorException refusal) {
-            if (refusal.code() == ErrorCode.OUT_OF_MEMORY) {
+        } catch (AcceleratorException refused) {
+            if (refused.code() == ErrorCode.OUT_OF_MEMORY) {
+                refusal = refused;
                 return false;
             }
-            throw refusal;
+            throw refused;
         }
         mapped.set((int) (offset / step), (int) ((offset + bytes) / step));
         return true;

@@ -51,6 +51,44 @@ class SymmetricHeapTest {
     }
 
     @Test
+    void aPoolOverABlockOfTheHeapGivesBuffersThatPeersReach() {
+        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
+            long block = rank.allocate(16 * MB, 2 * MB);
+            io.weft.api.Stream stream = rank.device().createStream();
+            try (DevicePool pool = DevicePool.open(
+                    rank.device(), SegmentSource.symmetric(rank, block, 16 * MB), PoolOptions.defaults())) {
+                for (long bytes : new long[] {100, 70_000, 3 * MB}) {
+                    try (io.weft.api.Buffer buffer = pool.allocate(bytes, stream)) {
+                        long offset = rank.offsetOf(buffer);
+                        assertTrue(offset >= block && offset + bytes <= block + 16 * MB, () -> "offset " + offset);
+                        for (int other = 0; other < 4; other++) {
+                            assertEquals(
+                                    rank.peer(other, block, 1).address() + offset - block,
+                                    rank.peer(other, offset, bytes).address());
+                        }
+                        assertEquals(buffer.address(), rank.local(offset, bytes).address());
+                    }
+                }
+                assertTrue(pool.tryAllocate(17 * MB, stream).code() == PoolResult.Code.DEVICE_EXHAUSTED);
+            }
+            rank.free(block);
+        });
+        thrown.forEach(org.junit.jupiter.api.Assertions::assertNull);
+        heap.close();
+    }
+
+    @Test
+    void aSymmetricBlockOutOfStepIsRefused() {
+        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
+            rank.allocate(4 * MB, 2 * MB);
+            SegmentSource.symmetric(rank, 0, 3 * MB).close();
+        });
+        thrown.forEach(error -> assertEquals(ErrorCode.MISALIGNED, error.code()));
+    }
+
+    @Test
     void theSameCallsGiveTheSameOffsetsOnEveryRank() {
         SymmetricHeap heap = heap(Duration.ofSeconds(20));
         long[][] offsets = new long[4][200];

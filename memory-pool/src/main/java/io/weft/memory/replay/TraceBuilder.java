@@ -146,6 +146,16 @@ final class TraceBuilder {
         reserved -= bytes;
     }
 
+    /** The recorded allocator holds so many bytes more than before, or fewer. */
+    void reserved(long bytes, long line) {
+        reserved += bytes;
+        if (reserved < 0) {
+            note(Oddity.SEGMENT, line);
+        }
+        reservedPeak = Math.max(reservedPeak, reserved);
+        reservedKnown = true;
+    }
+
     Trace build() {
         Trace trace = new Trace(name);
         // Blocks are numbered in the order of their allocation.

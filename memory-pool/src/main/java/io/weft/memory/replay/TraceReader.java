@@ -256,7 +256,10 @@ public final class TraceReader {
                 case "f" -> free(id, "bytes", text.cell("stream"), time);
                 case "u" -> trace.use(id, stream(text.cell("stream")), time, text.line());
                 case "n" -> trace.iteration(time);
-                default -> throw text.fault("unknown op '" + TraceText.shorten(op) + "'; accepted are a, f, u and n");
+                case "S" -> trace.reserved(bytes("bytes"), text.line());
+                case "s" -> trace.reserved(-bytes("bytes"), text.line());
+                default ->
+                    throw text.fault("unknown op '" + TraceText.shorten(op) + "'; accepted are a, f, u, n, S and s");
             }
         }
     }

@@ -2,6 +2,7 @@
 package io.weft.memory.replay;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -89,6 +90,26 @@ class ReplayTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"1, 100", "2, 105", "3, 200"})
+    void theEventLogCountedAnewGivesThePoolsOwnFigures(long seed, long limitPercent) {
+        Trace trace = step(seed);
+        long limit = limitPercent == 200 ? NO_LIMIT : trace.peakLiveBytes() * limitPercent / 100;
+        RecountedReplay replay = RecountedReplay.of(trace, limit, 5);
+        assertTrue(
+                replay.isEqual(),
+                () -> replay.pool() + " and " + replay.recount().peakReservedBytes());
+        assertEquals(replay.recount().fragmentation(), replay.pool().fragmentation(), 0);
+        assertTrue(replay.recount().events() > 5L * trace.count(), "growth is in the log, too");
+    }
+
+    @Test
+    void aPoolWhoseFiguresAreNotThoseOfItsLogIsFound() {
+        RecountedReplay one = RecountedReplay.of(step(1), NO_LIMIT, 3);
+        RecountedReplay other = RecountedReplay.of(step(2), NO_LIMIT, 3);
+        assertFalse(new RecountedReplay(one.recount(), other.pool()).isEqual());
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "pytorch-llm-ctx128-forward.csv.gz, 0.010, 0.01541",
         "pytorch-llm-ctx512-fullstep.csv.gz, 0.015, 0.1267",
@@ -100,10 +121,14 @@ class ReplayTest {
             trace = Path.of("..", "shared", "data", "traces", file);
         }
         assumeTrue(Files.exists(trace), "the recorded traces are not beside this checkout");
-        ReplayReport report = Replay.run(TraceReader.read(trace), new PoolTarget(NO_LIMIT, StreamOrder.immediate()), 4);
+        Trace read = TraceReader.read(trace);
+        ReplayReport report = Replay.run(read, new PoolTarget(NO_LIMIT, StreamOrder.immediate()), 4);
         assertTrue(report.fragmentation() < goal, () -> report.toString());
         if (!Double.isNaN(recorded)) {
             assertEquals(recorded, report.recordedFragmentation(), 0.0005);
         }
+        RecountedReplay counted = RecountedReplay.of(read, NO_LIMIT, 4);
+        assertTrue(counted.isEqual(), () -> counted.pool().toString());
+        assertEquals(report.fragmentation(), counted.recount().fragmentation(), 0);
     }
 }
