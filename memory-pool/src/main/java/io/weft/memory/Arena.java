@@ -176,9 +176,8 @@ final class Arena extends SpinLock {
             bin.add(rest);
         }
         int start = blocks.start(block);
-        int firstStep = start >> stepShift;
-        tiers.hits[tiers.tier(firstStep)]++;
-        tiers.touch(firstStep, (start + granules - 1) >> stepShift);
+        // Its steps count as used when it is freed, or at the end of the iteration when it is still out.
+        tiers.hits[tiers.tier(start >> stepShift)]++;
         return block;
     }
 

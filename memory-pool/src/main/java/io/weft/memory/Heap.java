@@ -10,7 +10,7 @@ final class Heap {
     /** The most that a magazine holds. */
     static final int MAGAZINE = 1 << MAGAZINE_SHIFT;
 
-    /** Addresses of free slots, last freed last, {@link #MAGAZINE} places for each class. */
+    /** Free slots as {@link Span#entry} has them, last freed last, {@link #MAGAZINE} places for each class. */
     final long[] magazine;
     /** How many of them there are, by class. */
     final int[] filled;

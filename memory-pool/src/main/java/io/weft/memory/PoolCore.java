@@ -24,20 +24,29 @@ public final class PoolCore {
     private static final int SHIFT = SizeClasses.GRANULE_SHIFT;
     private static final int STRIPES = 16;
     private static final int MOST_STREAMS = 1 << 16;
+    /** Bytes of addresses that a magazine's entry has room for: 16 TiB. */
+    private static final long MOST_RANGE = 1L << 44;
 
     private final PoolOptions options;
     private final SizeClasses classes;
     private final Stripe[] stripes = new Stripe[STRIPES];
     private final Arena arena;
+    private final SpanMap spans;
+    private final SlotWords words = new SlotWords();
     private final List<ArrayDeque<Span>> spareSpans = new ArrayList<>();
     private long retries;
     private long refusals;
     private long refills;
 
     public PoolCore(PageSource source, StreamOrder order, PoolOptions options) {
+        if (source.rangeBytes() > MOST_RANGE) {
+            throw AcceleratorException.invalid(
+                    "pool", "a range of " + source.rangeBytes() + " bytes is longer than " + MOST_RANGE);
+        }
         this.options = options;
         this.classes = new SizeClasses(options.alignment());
         this.arena = new Arena(source, order, options.segmentBytes());
+        this.spans = arena.spans;
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new Stripe();
         }
@@ -58,36 +67,38 @@ public final class PoolCore {
      * @return the address, or {@link #LIMIT_REACHED} or {@link #DEVICE_EXHAUSTED}
      */
     public long allocate(long bytes, int stream) {
-        if (bytes > 0 && bytes <= SizeClasses.MAX_SMALL) {
-            int asked = (int) bytes;
-            int sizeClass = classes.classOf(asked);
-            Stripe stripe = stripe();
-            stripe.lock();
-            Heap[] heaps = stripe.heaps;
-            if (Integer.compareUnsigned(stream, heaps.length) < 0) {
-                Heap heap = heaps[stream];
-                if (heap != null) {
-                    int filled = heap.filled[sizeClass] - 1;
-                    if (filled >= 0) {
-                        heap.filled[sizeClass] = filled;
-                        long address = heap.magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + filled];
-                        arena.spans.covering(address).takeAgain(address, asked);
-                        count(stripe, asked);
-                        stripe.unlock();
-                        return address;
-                    }
-                    Span span = heap.open[sizeClass];
-                    if (span != null) {
-                        long address = take(stripe, heap, span, asked);
-                        stripe.unlock();
-                        return address;
-                    }
-                }
-            }
-            stripe.unlock();
+        if (bytes <= 0 || bytes > SizeClasses.MAX_SMALL) {
+            return allocateLarge(bytes, stream);
+        }
+        int asked = (int) bytes;
+        int sizeClass = classes.classOf(asked);
+        Stripe stripe = stripe();
+        // Loads behind the lock wait for it, so what never changes once it is there is loaded before.
+        Heap heap = stripe.heap(stream);
+        if (heap == null) {
             return allocateFromNewSpan(asked, sizeClass, stream);
         }
-        return allocateLarge(bytes, stream);
+        int[] filled = heap.filled;
+        long[] magazine = heap.magazine;
+        stripe.lock();
+        int left = filled[sizeClass] - 1;
+        if (left >= 0) {
+            filled[sizeClass] = left;
+            long entry = magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + left];
+            int number = (int) entry & SlotWords.NUMBER_MASK;
+            words.chunk(number)[SlotWords.offset(number)] = -asked;
+            count(stripe, asked);
+            stripe.unlock();
+            return Span.address(entry);
+        }
+        Span span = heap.open[sizeClass];
+        if (span != null) {
+            long address = take(stripe, heap, span, asked);
+            stripe.unlock();
+            return address;
+        }
+        stripe.unlock();
+        return allocateFromNewSpan(asked, sizeClass, stream);
     }
 
     private static long take(Stripe stripe, Heap heap, Span span, int asked) {
@@ -118,35 +129,43 @@ public final class PoolCore {
      */
     public void free(long address, int stream) {
         long granule = address >>> SHIFT;
-        Span span = arena.spans.at(granule);
+        Span span = spans.at(granule);
         if (span != null) {
+            // Loads behind the lock wait for it, so all is looked up before. It stays so while a slot is out; a faulty
+            // free may
+            // meet a span that another thread gives up and opens elsewhere, which is seen behind the lock.
+            Heap heap = span.heap;
+            long start = span.start;
+            int slot = span.slotAt(address);
             Stripe stripe = span.stripe;
             if (stripe == null) {
                 throw wrongFree(address, true);
             }
+            int at = span.first + slot;
+            int sizeClass = span.sizeClass;
             stripe.lock();
-            int slot = span.slotAt(address);
-            // Looked up again: a faulty free may meet a span that another thread has just given up.
-            if (slot >= 0 && span.stripe == stripe && arena.spans.at(granule) == span) {
-                int asked = -span.slots[slot];
-                if (asked > 0 && asked <= SizeClasses.MAX_SMALL && stream == span.stream) {
+            if (slot >= 0
+                    && span.stripe == stripe
+                    && span.heap == heap
+                    && span.start == start
+                    && span.stream == stream) {
+                int asked = -span.words[at];
+                if (asked > 0 && asked <= SizeClasses.MAX_SMALL) {
                     stripe.frees++;
                     stripe.live -= asked;
-                    span.slots[slot] = 0;
-                    Heap heap = span.heap;
-                    int sizeClass = span.sizeClass;
+                    span.words[at] = 0;
                     int filled = heap.filled[sizeClass];
                     if (filled == heap.capacity[sizeClass]) {
                         filled >>= 1;
                         unload(stripe, heap, sizeClass, filled);
                     }
-                    heap.magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + filled] = address;
+                    heap.magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + filled] = span.entry(address, slot);
                     heap.filled[sizeClass] = filled + 1;
                     stripe.unlock();
                     return;
                 }
             }
-            freeSlot(stripe, span, slot, address, stream);
+            freeSlot(stripe, span, span.slotAt(address), address, stream);
             return;
         }
         freeLarge(address, stream);
@@ -157,7 +176,7 @@ public final class PoolCore {
         int base = sizeClass << Heap.MAGAZINE_SHIFT;
         int gone = heap.filled[sizeClass] - left;
         for (int i = 0; i < gone; i++) {
-            Span span = putBack(heap.magazine[base + i]);
+            Span span = putBack(Span.address(heap.magazine[base + i]));
             if (span.used == 0 && heap.empty[sizeClass] > 1) {
                 arena.lock();
                 arena.note(stripe);
@@ -198,7 +217,7 @@ public final class PoolCore {
 
     /** The rare ways of freeing a slot: a fault, another stream, or uses elsewhere. Unlocks the stripe. */
     private void freeSlot(Stripe stripe, Span span, int slot, long address, int stream) {
-        int word = slot < 0 || span.stripe != stripe ? 0 : -span.slots[slot];
+        int word = slot < 0 || span.stripe != stripe ? 0 : -span.words[span.first + slot];
         if (word <= 0 || (word & Span.DEFERRED) != 0) {
             stripe.unlock();
             throw wrongFree(address, slot >= 0);
@@ -206,7 +225,7 @@ public final class PoolCore {
         int asked = word & Span.ASKED;
         stripe.frees++;
         stripe.live -= asked;
-        span.slots[slot] = -(asked | Span.DEFERRED);
+        span.words[span.first + slot] = -(asked | Span.DEFERRED);
         arena.lock();
         try {
             arena.note(stripe);
@@ -288,7 +307,7 @@ public final class PoolCore {
         try {
             arena.note(stripe);
             openStream(stream);
-            Heap heap = stripe.heap(stream, classes);
+            Heap heap = stripe.heap(stream) == null ? stripe.open(stream, classes) : stripe.heap(stream);
             if (arena.deferredCount > 0) {
                 poll(stripe);
             }
@@ -341,7 +360,7 @@ public final class PoolCore {
         int granules = classes.granules(sizeClass);
         Span span = spareSpans.get(sizeClass).poll();
         if (span == null) {
-            span = new Span(sizeClass, classes.size(sizeClass), (long) granules << SHIFT);
+            span = new Span(sizeClass, classes.size(sizeClass), (long) granules << SHIFT, words);
         }
         int start = arena.blocks.start(block);
         span.open(stripe, heap, stream, block, (long) start << SHIFT);
@@ -578,7 +597,7 @@ public final class PoolCore {
         for (int sizeClass = 0; sizeClass < heap.filled.length; sizeClass++) {
             int base = sizeClass << Heap.MAGAZINE_SHIFT;
             for (int i = heap.filled[sizeClass] - 1; i >= 0; i--) {
-                putBack(heap.magazine[base + i]);
+                putBack(Span.address(heap.magazine[base + i]));
             }
             heap.filled[sizeClass] = 0;
         }
@@ -612,10 +631,10 @@ public final class PoolCore {
             openStream(stream);
             if (span != null && arena.spans.at(granule) == span) {
                 int slot = span.slotAt(address);
-                int word = slot < 0 ? 0 : -span.slots[slot];
+                int word = slot < 0 ? 0 : -span.words[span.first + slot];
                 if (word > 0 && word < Span.DEFERRED) {
                     if (stream != span.stream) {
-                        span.slots[slot] = -(word | Span.USED_ELSEWHERE);
+                        span.words[span.first + slot] = -(word | Span.USED_ELSEWHERE);
                         arena.addUse(address, stream);
                     }
                     return;
@@ -843,7 +862,7 @@ public final class PoolCore {
                 } else if (arena.blocks.state(block) == Blocks.SPAN) {
                     Span span = arena.spans.at(start);
                     for (int slot = 0; slot < span.untouched; slot++) {
-                        int word = -span.slots[slot];
+                        int word = -span.words[span.first + slot];
                         if (word > 0 && word < Span.DEFERRED) {
                             live.add(new Live(span.start + (long) slot * span.size, word & Span.ASKED, span.stream));
                         }

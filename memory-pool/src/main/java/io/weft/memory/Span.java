@@ -15,10 +15,19 @@ final class Span {
     /** The part of a slot's magnitude that is bytes. */
     static final int ASKED = USED_ELSEWHERE - 1;
 
+    /** Log2 of the least alignment that a pool can have. */
+    private static final int MIN_ALIGNMENT_SHIFT = 7;
+
     final int sizeClass;
     final int size;
     final int capacity;
-    final int[] slots;
+    /** The chunk of its slots' words. */
+    final int[] words;
+    /** Where in the chunk its first slot's word is. */
+    final int first;
+    /** The number of that word. */
+    private final int number;
+
     private final long reciprocal;
 
     Stripe stripe;
@@ -35,11 +44,13 @@ final class Span {
     Span next;
     boolean listed;
 
-    Span(int sizeClass, int size, long bytes) {
+    Span(int sizeClass, int size, long bytes, SlotWords all) {
         this.sizeClass = sizeClass;
         this.size = size;
         this.capacity = (int) (bytes / size);
-        this.slots = new int[capacity];
+        this.number = all.reserve(capacity);
+        this.words = all.chunk(number);
+        this.first = SlotWords.offset(number);
         // Exact for units below 2^16: a span has at most 2^13 units of 128 bytes.
         this.reciprocal = ((1L << 32) + (size >> 7) - 1) / (size >> 7);
     }
@@ -59,11 +70,11 @@ final class Span {
     long take(int asked) {
         int slot = free - 1;
         if (slot >= 0) {
-            free = slots[slot];
+            free = words[first + slot];
         } else {
             slot = untouched++;
         }
-        slots[slot] = -asked;
+        words[first + slot] = -asked;
         used++;
         return start + (long) slot * size;
     }
@@ -79,22 +90,27 @@ final class Span {
         return (long) slot * size == offset && slot < untouched ? slot : -1;
     }
 
-    /** Hands out a slot of a magazine. */
-    void takeAgain(long address, int asked) {
-        slots[(int) ((((address - start) >>> 7) * reciprocal) >>> 32)] = -asked;
+    /** A slot as a magazine keeps it: its address, whose lowest bits are 0, and in their place the number of its word. */
+    long entry(long address, int slot) {
+        return address << (SlotWords.NUMBER_BITS - MIN_ALIGNMENT_SHIFT) | (number + slot);
+    }
+
+    /** The address in a magazine's entry. */
+    static long address(long entry) {
+        return entry >>> SlotWords.NUMBER_BITS << MIN_ALIGNMENT_SHIFT;
     }
 
     /** Slots that are out. */
     int out() {
         int out = 0;
         for (int slot = 0; slot < untouched; slot++) {
-            out += slots[slot] < 0 ? 1 : 0;
+            out += words[first + slot] < 0 ? 1 : 0;
         }
         return out;
     }
 
     void putBack(int slot) {
-        slots[slot] = free;
+        words[first + slot] = free;
         free = slot + 1;
         used--;
     }

@@ -32,15 +32,17 @@ final class Stripe extends SpinLock {
     @SuppressWarnings("unused")
     long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
 
-    Heap heap(int stream, SizeClasses classes) {
+    /** The heap for a stream, null while it has none. Once there it stays, so it may be asked for without the lock. */
+    Heap heap(int stream) {
+        return Integer.compareUnsigned(stream, heaps.length) < 0 ? heaps[stream] : null;
+    }
+
+    /** Makes a heap for a stream that has none. */
+    Heap open(int stream, SizeClasses classes) {
         if (stream >= heaps.length) {
             heaps = java.util.Arrays.copyOf(heaps, Math.max(stream + 1, 2 * heaps.length));
         }
-        Heap heap = heaps[stream];
-        if (heap == null) {
-            heap = new Heap(classes);
-            heaps[stream] = heap;
-        }
-        return heap;
+        heaps[stream] = new Heap(classes);
+        return heaps[stream];
     }
 }
