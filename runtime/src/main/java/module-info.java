@@ -10,7 +10,7 @@
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
  *   <li>Exports {@code io.weft.runtime} (start), {@code settings} (values and their origins), {@code model} (model files),
- *       {@code plan}, {@code run}, {@code bench}, {@code overlap}, {@code calibrate}, {@code sweep}, {@code replay} and {@code report} (pages, traces, drawings).
+ *       {@code plan}, {@code run}, {@code bench}, {@code overlap}, {@code calibrate}, {@code sweep}, {@code memory}, {@code replay} and {@code report} (pages, traces, drawings).
  * </ul>
  */
 @SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
@@ -39,6 +39,8 @@ module io.weft.runtime {
     exports io.weft.runtime.calibrate;
     // From one problem to checked results.
     exports io.weft.runtime.run;
+    // What reports tell of memory.
+    exports io.weft.runtime.memory;
     // Recorded allocations through pools.
     exports io.weft.runtime.replay;
     // Pages, traces and drawings.

@@ -7,7 +7,7 @@ import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.model.ModelConfig;
 import io.weft.runtime.model.ModelConfigReader;
 import io.weft.runtime.plan.Plan;
-import io.weft.runtime.plan.PlanRecording;
+import io.weft.runtime.plan.PlanMemory;
 import io.weft.runtime.plan.PlanReport;
 import io.weft.runtime.plan.PlanRequest;
 import io.weft.runtime.report.HtmlReport;
@@ -129,7 +129,7 @@ final class PlanCommand implements Callable<Integer> {
             ByteArrayOutputStream recorded = new ByteArrayOutputStream();
             options.recording(recorded).ifPresent(recording -> {
                 try (recording) {
-                    PlanRecording.write(plan, recording);
+                    PlanMemory.write(plan, recording);
                 }
             });
             options.writeRecording(recorded);
@@ -212,6 +212,7 @@ final class PlanCommand implements Callable<Integer> {
         out.println();
         out.println("per layer  " + times(report.layer()));
         out.println(String.format(Locale.ROOT, "%-9s  %s", report.model().layers() + " layers", times(report.total())));
+        report.memory().ifPresent(use -> MemoryTable.print("Memory of one pass on the first device:", use, out));
         report.notes().forEach(note -> out.println("note: " + note));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
+import io.weft.memory.replay.RecountedReplay;
 import io.weft.memory.replay.ReplayReport;
 import io.weft.memory.replay.Trace;
 import io.weft.runtime.WeftRuntime;
@@ -160,7 +161,19 @@ final class PoolReplayCommand implements Callable<Integer> {
         out.println(
                 "Of " + outcome.reports().getFirst().passes() + " passes: cold (the first) and median are ns per event,"
                         + " p99 is of single events; device calls are those of the first pass, and later those of all others.");
+        outcome.recount().ifPresent(count -> recount(count, out));
         trace.notes().forEach(note -> out.println("note: " + note));
+    }
+
+    private static void recount(RecountedReplay count, PrintWriter out) {
+        out.println(String.format(
+                Locale.ROOT,
+                "weft's event log counted anew, %d events: %s at most out, %s held, %s fragmentation; %s",
+                count.recount().events(),
+                Figure.bytes((double) count.recount().peakAllocatedBytes()),
+                Figure.bytes((double) count.recount().peakReservedBytes()),
+                share(count.recount().fragmentation()),
+                count.isEqual() ? "the pool's own figures are the same." : "THE POOL'S OWN FIGURES DIFFER."));
     }
 
     private static String nanos(double nanos) {

@@ -167,6 +167,7 @@ final class RunCommand implements Callable<Integer> {
         if (!report.reason().isEmpty()) {
             out.println(report.reason());
         }
+        MemoryTable.print("Memory of rank 0:", report.memory().getFirst(), out);
         for (RunReport.Run run : report.runs()) {
             run.check().filter(check -> !check.verified()).ifPresent(check -> {
                 out.println(run.schedule() + " is WRONG"

@@ -15,6 +15,7 @@ import io.weft.api.Stream;
 import io.weft.api.StreamOptions;
 import io.weft.api.graph.CommandGraph;
 import io.weft.memory.PoolRecording;
+import io.weft.memory.PoolUse;
 import io.weft.spi.GraphDriver;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
@@ -258,6 +259,11 @@ public final class OverlapEngine implements AutoCloseable {
     /** Bytes of workspace held now, over all ranks. */
     public synchronized long workspaceBytes() {
         return workspace.bytes();
+    }
+
+    /** What the pools of a rank's workspace have done so far, communication first. */
+    public synchronized List<PoolUse> workspaceUse(int rank) {
+        return workspace.use(rank);
     }
 
     private OverlapPlan prepare(LoweredSchedule lowered) {

@@ -12,6 +12,7 @@ import io.weft.memory.DevicePool;
 import io.weft.memory.PoolOptions;
 import io.weft.memory.PoolRecording;
 import io.weft.memory.PoolRole;
+import io.weft.memory.PoolUse;
 import java.util.List;
 
 /**
@@ -51,6 +52,11 @@ final class Workspace implements AutoCloseable {
         for (int role = 0; role < ROLES; role++) {
             pools[rank * ROLES + role].startRecording(to);
         }
+    }
+
+    /** What a rank's pools have done, communication first. */
+    List<PoolUse> use(int rank) {
+        return List.of(pools[rank * ROLES].use(), pools[rank * ROLES + 1].use());
     }
 
     /** Changes whenever a block has moved. */

@@ -2,11 +2,14 @@
 package io.weft.runtime.plan;
 
 import io.weft.runtime.json.JsonWriter;
+import io.weft.runtime.json.MemoryJson;
+import io.weft.runtime.memory.DeviceUse;
 import io.weft.scheduler.OverlapMetrics;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Schedule;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * What {@code weft plan} tells. Times are microseconds, losses are ratios minus 1, shares lie between 0 and 1.
@@ -17,6 +20,7 @@ import java.util.Locale;
  * @param problems every GEMM that waits for communication or that communication waits for, in the order of a layer
  * @param layer one layer; where layers differ, the mean over all
  * @param total one pass through the model
+ * @param memory what one pass does to the pools of the first device; empty when it was not asked for
  * @param notes what a reader should know about how the model was read, each one sentence
  */
 public record PlanReport(
@@ -26,6 +30,7 @@ public record PlanReport(
         List<ProblemReport> problems,
         Times layer,
         Times total,
+        Optional<DeviceUse> memory,
         List<String> notes) {
     /**
      * The platform.
@@ -138,6 +143,7 @@ public record PlanReport(
             json.array("problems", problems, problem -> problem(json, problem));
             times(json, "layer", layer);
             times(json, "total", total);
+            memory.ifPresent(use -> MemoryJson.write(json, List.of(use)));
         }));
     }
 

@@ -13,11 +13,17 @@ import java.util.Objects;
  * @param select {@code heuristic}, {@code model}, or {@code all}, which chooses like {@code model} and reports every candidate instead of the
  *     best of each kind
  * @param timelines whether the chosen schedules' timelines are kept, for traces and pages
+ * @param memory whether one pass goes through the pools, for the report's memory section
  */
-public record PlanRequest(ModelConfig model, Deployment deployment, String select, boolean timelines) {
+public record PlanRequest(ModelConfig model, Deployment deployment, String select, boolean timelines, boolean memory) {
     public PlanRequest {
         Objects.requireNonNull(model);
         Objects.requireNonNull(deployment);
         Objects.requireNonNull(select);
+    }
+
+    /** The same with memory. */
+    public PlanRequest(ModelConfig model, Deployment deployment, String select, boolean timelines) {
+        this(model, deployment, select, timelines, true);
     }
 }

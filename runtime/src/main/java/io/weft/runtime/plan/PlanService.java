@@ -97,6 +97,9 @@ public final class PlanService {
             overlapped += each.report().total() * each.report().metrics().us();
         }
         int layers = request.model().model().layers();
+        List<ProblemReport> reports = chosen.stream().map(Chosen::report).toList();
+        List<Timeline> timelines =
+                chosen.stream().flatMap(each -> each.timeline().stream()).toList();
         PlanReport report = new PlanReport(
                 platform.figures().label(),
                 new PlanReport.PlatformInfo(
@@ -110,13 +113,12 @@ public final class PlanService {
                         deployment.tensorParallel(),
                         deployment.expertParallel(),
                         deployment.elementType().label()),
-                chosen.stream().map(Chosen::report).toList(),
+                reports,
                 Times.of(serial / layers, overlapped / layers),
                 Times.of(serial, overlapped),
+                request.memory() ? Optional.of(PlanMemory.use(reports, timelines, layers)) : Optional.empty(),
                 request.model().notes());
-        return new Plan(
-                report,
-                chosen.stream().flatMap(each -> each.timeline().stream()).toList());
+        return new Plan(report, request.timelines() ? timelines : List.of());
     }
 
     private static void fits(String kind, int degree, int devices, Platform platform) {
@@ -162,7 +164,7 @@ public final class PlanService {
         private final ModelSelector modelSelector;
         private final Optional<HeuristicSelector> heuristic;
         private final boolean everything;
-        private final boolean timelines;
+        private final Optional<PerformanceModel.Detail> detail;
         private final int modelLayers;
 
         Chooser(Platform platform, PlanRequest request) {
@@ -180,7 +182,9 @@ public final class PlanService {
             }
             heuristic = select.equals("heuristic") ? Optional.of(new HeuristicSelector(platform)) : Optional.empty();
             everything = select.equals("all");
-            timelines = request.timelines();
+            detail = request.timelines()
+                    ? Optional.of(PerformanceModel.Detail.INTERVALS)
+                    : request.memory() ? Optional.of(PerformanceModel.Detail.SUMMARY) : Optional.empty();
             modelLayers = request.model().model().layers();
         }
 
@@ -193,10 +197,8 @@ public final class PlanService {
             }
             Schedule choice = selection.choice();
             OverlapMetrics metrics = selection.metrics().orElseGet(() -> modelSelector.metrics(problem, choice));
-            Optional<Timeline> timeline = timelines
-                    ? Optional.of(model.estimate(
-                            Lowering.lower(problem, choice).graph(), issue, PerformanceModel.Detail.INTERVALS))
-                    : Optional.empty();
+            Optional<Timeline> timeline = detail.map(
+                    how -> model.estimate(Lowering.lower(problem, choice).graph(), issue, how));
             return new Chosen(
                     new ProblemReport(
                             part.name(),

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.runtime.replay;
 
+import io.weft.memory.replay.RecountedReplay;
 import io.weft.memory.replay.ReplayCurve;
 import io.weft.memory.replay.ReplayReport;
 import io.weft.memory.replay.Trace;
 import io.weft.runtime.json.JsonWriter;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What {@code weft pool replay} tells. Times are measured on this machine's host; bytes and calls are counted.
@@ -15,17 +17,24 @@ import java.util.Objects;
  * @param limit bytes that the device had
  * @param reports one for each pool
  * @param curves one for each pool; empty unless asked for
+ * @param recount our pool's event log counted anew; empty when our pool is not among the pools
  */
-public record ReplayOutcome(Trace trace, long limit, List<ReplayReport> reports, List<ReplayCurve> curves) {
+public record ReplayOutcome(
+        Trace trace,
+        long limit,
+        List<ReplayReport> reports,
+        List<ReplayCurve> curves,
+        Optional<RecountedReplay> recount) {
     public ReplayOutcome {
         Objects.requireNonNull(trace);
         reports = List.copyOf(reports);
         curves = List.copyOf(curves);
     }
 
-    /** Whether the first pool served every allocation. */
+    /** Whether the first pool served every allocation, and our pool's figures are those that counting its log gives. */
     public boolean isGood() {
-        return reports.getFirst().refusals() == 0;
+        return reports.getFirst().refusals() == 0
+                && recount.map(RecountedReplay::isEqual).orElse(true);
     }
 
     /** The outcome as JSON. What is not known is null. */
@@ -45,8 +54,19 @@ public record ReplayOutcome(Trace trace, long limit, List<ReplayReport> reports,
             known(json, "recordedPeakReservedBytes", trace.recordedReservedPeak() > 0, trace.recordedReservedPeak());
             json.member("recordedFragmentation", reports.getFirst().recordedFragmentation());
             json.array("pools", reports, report -> report(json, report));
+            recount.ifPresent(count -> recount(json, count));
             json.array("notes", trace.notes(), json::value);
         }));
+    }
+
+    private static void recount(JsonWriter json, RecountedReplay count) {
+        json.object(
+                "recount",
+                () -> json.member("events", count.recount().events())
+                        .member("peakAllocatedBytes", count.recount().peakAllocatedBytes())
+                        .member("peakReservedBytes", count.recount().peakReservedBytes())
+                        .member("fragmentation", count.recount().fragmentation())
+                        .member("equal", count.isEqual()));
     }
 
     private static void known(JsonWriter json, String name, boolean known, long value) {

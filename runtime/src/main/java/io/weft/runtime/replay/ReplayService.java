@@ -6,6 +6,7 @@ import io.weft.memory.StreamOrder;
 import io.weft.memory.replay.BestFitModel;
 import io.weft.memory.replay.CachingModel;
 import io.weft.memory.replay.PoolTarget;
+import io.weft.memory.replay.RecountedReplay;
 import io.weft.memory.replay.Replay;
 import io.weft.memory.replay.ReplayCurve;
 import io.weft.memory.replay.ReplayReport;
@@ -15,6 +16,7 @@ import io.weft.memory.replay.TraceReader;
 import io.weft.runtime.plan.Progress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.LongFunction;
 
 /** Replays recorded allocations, each pool after the other on one thread. Safe for any thread; times mean something only while nothing else runs. */
@@ -26,6 +28,9 @@ public final class ReplayService {
     private static final int SAMPLES = 1200;
 
     private static final int LEAST_PASSES = 3;
+
+    /** Events of a log that is counted anew: a tenth of a second. */
+    private static final long MOST_RECOUNTED = 200_000;
 
     private static final long WARM_NANOS = 400_000_000L;
 
@@ -56,7 +61,16 @@ public final class ReplayService {
         } finally {
             progress.end();
         }
-        return new ReplayOutcome(trace, request.limit(), reports, curves);
+        return new ReplayOutcome(trace, request.limit(), reports, curves, recount(trace, request));
+    }
+
+    /** Our pool once more, with a log that is counted anew; not for so long as the timed passes, where those take long. */
+    private static Optional<RecountedReplay> recount(Trace trace, ReplayRequest request) {
+        if (!request.pools().contains("weft")) {
+            return Optional.empty();
+        }
+        long passes = Math.clamp(MOST_RECOUNTED / Math.max(1, trace.count()), LEAST_PASSES, request.passes());
+        return Optional.of(RecountedReplay.of(trace, request.limit(), (int) passes));
     }
 
     /** Lets the JVM compile what is going to be timed, on targets of their own, so that a cold pass means a cold pool. */

@@ -4,6 +4,9 @@ package io.weft.runtime.report;
 import io.weft.api.Platform;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Timeline;
+import io.weft.memory.PoolStatistics;
+import io.weft.memory.PoolUse;
+import io.weft.runtime.memory.DeviceUse;
 import io.weft.runtime.plan.Plan;
 import io.weft.runtime.plan.PlanReport;
 import io.weft.runtime.plan.PlanReport.Candidate;
@@ -71,6 +74,7 @@ public final class HtmlReport {
         for (int i = 0; i < report.problems().size(); i++) {
             problem(i);
         }
+        report.memory().ifPresent(this::memory);
         page.append("<h2>Machine: ");
         text(report.platform().machine()).append("</h2>\n<figure>");
         if (platform.topology().devices() <= MachineDrawing.MOST_IN_A_DRAWING) {
@@ -166,6 +170,34 @@ public final class HtmlReport {
         page.append(
                 "in which a device computes nothing. DIL is what cutting into pieces costs, CIL what running beside each ");
         page.append("other costs, both as a ratio minus one.</p>\n");
+    }
+
+    private void memory(DeviceUse use) {
+        page.append("<h2>Memory</h2>\n<p>");
+        text(
+                "What one pass does to the pools of the first device: the weights of every layer, operands and results while"
+                        + " they are needed, and workspace.");
+        page.append("</p>\n<div class=\"scroll\"><table>\n<tr><th class=\"l\">pool</th>");
+        for (String head : List.of("most out, MB", "most held, MB", "fragmentation", "allocations", "device calls")) {
+            page.append("<th>").append(head).append("</th>");
+        }
+        page.append("</tr>\n");
+        for (PoolUse pool : use.pools()) {
+            PoolStatistics now = pool.statistics();
+            page.append("<tr><td class=\"l\">");
+            text(pool.pool()).append("</td>");
+            for (String cell : List.of(
+                    Markup.figure(now.peakAllocatedBytes() / 1e6),
+                    Markup.figure(now.peakReservedBytes() / 1e6),
+                    String.format(Locale.ROOT, "%.2f %%", 100 * now.fragmentation()),
+                    Long.toString(now.allocations()),
+                    Long.toString(now.deviceAllocations() + now.deviceFrees()))) {
+                page.append("<td>");
+                text(cell).append("</td>");
+            }
+            page.append("</tr>\n");
+        }
+        page.append("</table></div>\n");
     }
 
     private boolean isUniform() {

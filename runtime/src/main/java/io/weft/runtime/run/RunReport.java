@@ -2,6 +2,8 @@
 package io.weft.runtime.run;
 
 import io.weft.runtime.json.JsonWriter;
+import io.weft.runtime.json.MemoryJson;
+import io.weft.runtime.memory.DeviceUse;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Schedule;
 import io.weft.scheduler.verify.VerificationResult;
@@ -17,9 +19,16 @@ import java.util.Optional;
  * @param seed of the random operands
  * @param runs one for each schedule
  * @param reason why the selector chose, when it was asked to; otherwise empty
+ * @param memory what the pools of each rank have done
  */
 public record RunReport(
-        String figures, String platform, OverlapProblem problem, long seed, List<Run> runs, String reason) {
+        String figures,
+        String platform,
+        OverlapProblem problem,
+        long seed,
+        List<Run> runs,
+        String reason,
+        List<DeviceUse> memory) {
     /**
      * One schedule's run.
      *
@@ -47,6 +56,7 @@ public record RunReport(
 
     public RunReport {
         runs = List.copyOf(runs);
+        memory = List.copyOf(memory);
     }
 
     /** Whether no check found anything wrong. */
@@ -70,6 +80,7 @@ public record RunReport(
                             .member("skew", problem.skew())
                             .member("seed", seed));
             json.array("runs", runs, run -> run(json, run));
+            MemoryJson.write(json, memory);
         }));
     }
 

@@ -13,6 +13,8 @@ import io.weft.api.graph.Slot;
 import io.weft.api.graph.Timeline;
 import io.weft.api.numeric.RandomData;
 import io.weft.memory.PoolRecording;
+import io.weft.memory.PoolUse;
+import io.weft.runtime.memory.DeviceUse;
 import io.weft.runtime.plan.GemmTypes;
 import io.weft.runtime.plan.Progress;
 import io.weft.runtime.tuning.Selectors;
@@ -143,7 +145,7 @@ public final class RunService {
             Progress progress) {
         try (Verification verification =
                 Verification.prepare(engine, request.problem(), request.seed(), memory::allocate)) {
-            return report(platform, request, choice, progress, schedule -> {
+            return report(platform, request, choice, progress, engine, memory, schedule -> {
                 long start = platform.nanoTime();
                 VerificationResult result = verification.check(schedule);
                 double elapsed = platform.nanoTime() - start;
@@ -176,7 +178,7 @@ public final class RunService {
                 fill(weights.get(rank), request.seed(), 2L * rank + 1);
             }
         }
-        return report(platform, request, choice, progress, schedule -> {
+        return report(platform, request, choice, progress, engine, memory, schedule -> {
             long start = platform.nanoTime();
             OverlapRun run = engine.run(problem, schedule, operands, weights, results, null);
             run.synchronize();
@@ -211,6 +213,8 @@ public final class RunService {
             RunRequest request,
             Choice choice,
             Progress progress,
+            OverlapEngine engine,
+            OperandMemory memory,
             Function<Schedule, Outcome> runner) {
         Schedule baseline = Schedule.serial();
         Outcome serial = runner.apply(baseline);
@@ -230,8 +234,20 @@ public final class RunService {
                 request.problem(),
                 request.seed(),
                 runs,
-                choice.reason());
+                choice.reason(),
+                use(request.problem().ranks(), engine, memory));
         return new Run(report, timelines.size() == runs.size() ? timelines : List.of());
+    }
+
+    private static List<DeviceUse> use(int ranks, OverlapEngine engine, OperandMemory memory) {
+        List<DeviceUse> all = new ArrayList<>();
+        for (int rank = 0; rank < ranks; rank++) {
+            List<PoolUse> pools = new ArrayList<>();
+            pools.add(memory.use(rank));
+            pools.addAll(engine.workspaceUse(rank));
+            all.add(new DeviceUse(rank, pools));
+        }
+        return all;
     }
 
     /** A run's own timeline tells its time; where there is none, the host's clock has to do. */

@@ -144,6 +144,7 @@ public final class SweepService {
                             point.elementType(),
                             0),
                     request.select(),
+                    false,
                     false);
             return SweepRow.of(
                     point,

@@ -10,6 +10,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
+import io.weft.memory.PoolStatistics;
 import io.weft.runtime.json.JsonReader;
 import io.weft.runtime.json.JsonValue;
 import io.weft.runtime.json.JsonValue.ArrayValue;
@@ -174,6 +175,22 @@ final class PlanServiceTest {
     }
 
     @Test
+    void memoryOfOnePassGoesThroughThePools() {
+        PlanReport report = report(request("llama-3-8b", 8, 1, "model"));
+        PoolStatistics compute =
+                report.memory().orElseThrow().pools().getFirst().statistics();
+        // bf16 weights of one eighth of the four products of 32 layers, which are there from the start.
+        long weights = 32L * 2 * 4096 * (6144 + 4096 + 2 * 14336 + 14336) / 8;
+        assertTrue(compute.peakAllocatedBytes() > weights, compute::toString);
+        assertTrue(compute.peakAllocatedBytes() < 1.3 * weights, compute::toString);
+        assertTrue(compute.fragmentation() >= 0 && compute.fragmentation() < 0.015, compute::toString);
+        assertEquals(0, compute.liveBuffers());
+        PlanRequest plain = request("llama-3-8b", 8, 1, "model");
+        PlanRequest without = new PlanRequest(plain.model(), plain.deployment(), plain.select(), false, false);
+        assertTrue(report(without).memory().isEmpty());
+    }
+
+    @Test
     void timelinesAreKeptOnlyWhenAskedFor() {
         PlanRequest plain = request("llama-2-7b", 2, 1, "model");
         PlanRequest drawn = new PlanRequest(plain.model(), plain.deployment(), plain.select(), true);
@@ -224,7 +241,7 @@ final class PlanServiceTest {
         String text = report(request("llama-3-8b", 8, 1, "model")).json();
         assertFalse(text.contains("NaN") || text.contains("Infinity"), text);
         ObjectValue root = (ObjectValue) JsonReader.parse("plan", "plan.json", text);
-        assertEquals(List.of("figures", "platform", "model", "problems", "layer", "total"), keys(root));
+        assertEquals(List.of("figures", "platform", "model", "problems", "layer", "total", "memory"), keys(root));
         assertEquals(List.of("uri", "devices", "machine"), keys(root.members().get("platform")));
         assertEquals(
                 List.of("name", "layers", "tokens", "tp", "ep", "elementType"),

@@ -27,7 +27,8 @@ final class RunReportTest {
                 OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 8, 4, 4, ElementType.BF16, 2),
                 7,
                 List.of(new RunReport.Run(Schedule.serial(), 12.5, 1, check)),
-                "");
+                "",
+                List.of());
     }
 
     private static Map<String, JsonValue> run(RunReport report) {

@@ -11,6 +11,8 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
+import io.weft.memory.PoolStatistics;
+import io.weft.memory.PoolUse;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.plan.Progress;
 import io.weft.runtime.settings.EffectiveSettings;
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs on the simulator, which computes real data. */
 final class RunServiceTest {
@@ -151,6 +154,43 @@ final class RunServiceTest {
         assertTrue(refusal("sim:mesh-8", request(Pattern.ALL_GATHER_GEMM, ElementType.BF16, "fastest", false))
                 .detail()
                 .startsWith("'fastest' is not a schedule; known are serial, "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void operandsAndWorkspaceComeFromThePoolsOfEachRank(boolean verify) {
+        RunReport report = run(
+                        "sim:mesh-8", request(Pattern.ALL_GATHER_GEMM, ElementType.BF16, "uniform-fused-1d", verify))
+                .report();
+        assertEquals(3, report.memory().size());
+        for (int rank = 0; rank < 3; rank++) {
+            List<PoolUse> pools = report.memory().get(rank).pools();
+            assertEquals(
+                    List.of("operands", "overlap communication", "overlap compute"),
+                    pools.stream().map(PoolUse::pool).toList());
+            PoolStatistics operands = pools.getFirst().statistics();
+            // 103 rows over three ranks, [rows, 29] x [29, 17], and all rows of the result.
+            long rows = operands.peakAllocatedBytes() / 2 - 29 * 17 - 103 * 17;
+            assertTrue(rows == 34 * 29 || rows == 35 * 29, operands::toString);
+            assertEquals(3, operands.allocations());
+            assertTrue(pools.get(1).statistics().peakAllocatedBytes() >= 2 * 103 * 29 * 2 / 3, pools::toString);
+        }
+    }
+
+    @Test
+    void operandsThatDoNotFitAreRefusedByThePoolWithWhatTheDeviceSays() {
+        RunRequest huge = new RunRequest(
+                OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 8, 1L << 22, 1L << 15, ElementType.BF16, 2),
+                "serial",
+                OptionalInt.empty(),
+                false,
+                SEED);
+        AcceleratorException refusal = refusal("sim:mesh-8?mode=timing", huge);
+        assertEquals(ErrorCode.OUT_OF_MEMORY, refusal.code());
+        assertTrue(
+                refusal.detail().startsWith("pool operands of device 0 of sim:mesh-8?mode=timing cannot give "),
+                refusal::detail);
+        assertTrue(refusal.detail().contains(" bytes free, and "), refusal::detail);
     }
 
     @Test

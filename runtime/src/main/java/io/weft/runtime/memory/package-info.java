@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What reports tell of memory. */
+package io.weft.runtime.memory;
