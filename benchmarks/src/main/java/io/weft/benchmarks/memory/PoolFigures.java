@@ -5,12 +5,14 @@ import com.sun.management.ThreadMXBean;
 import io.weft.memory.LayoutProblem;
 import io.weft.memory.PoolCore;
 import io.weft.memory.PoolOptions;
+import io.weft.memory.SizePredictor;
 import io.weft.memory.StaticPlanner;
 import io.weft.memory.StreamOrder;
 import io.weft.memory.replay.BestFitModel;
 import io.weft.memory.replay.CachingModel;
 import io.weft.memory.replay.CountedPages;
 import io.weft.memory.replay.PoolTarget;
+import io.weft.memory.replay.RecountedReplay;
 import io.weft.memory.replay.Replay;
 import io.weft.memory.replay.ReplayReport;
 import io.weft.memory.replay.ReplayTarget;
@@ -24,13 +26,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
- * The pool's figures beside its rivals', as one table: {@code replay FILE...}, {@code pressure FILE...}, {@code plan FILE...}, {@code pairs} and {@code soak}. Times are this
- * machine's.
+ * The pool's figures beside its rivals', as one table: {@code replay FILE...}, {@code predict FILE...}, {@code pressure FILE...}, {@code plan FILE...}, {@code pairs}, {@code stress} and
+ * {@code soak}. Times are this machine's.
  */
 public final class PoolFigures {
     private static final long NO_LIMIT = 1L << 42;
+    /** Pools that are replayed through before one is timed. */
+    private static final int WARMING = 30;
 
     private PoolFigures() {}
 
@@ -38,12 +43,14 @@ public final class PoolFigures {
     public static void main(String[] arguments) throws IOException {
         if (arguments.length == 0) {
             System.out.println(
-                    "usage: PoolFigures replay FILE... | pressure FILE... | plan FILE... | pairs | soak [HOURS]");
+                    "usage: PoolFigures replay FILE... | predict FILE... | pressure FILE... | plan FILE... | pairs"
+                            + " | stress [OPERATIONS] | soak [HOURS]");
             return;
         }
         List<String> files = List.of(arguments).subList(1, arguments.length);
         switch (arguments[0]) {
             case "replay" -> files.forEach(file -> replay(Path.of(file)));
+            case "predict" -> files.forEach(file -> predict(Path.of(file)));
             case "pressure" ->
                 files.forEach(file -> {
                     pressure(Path.of(file), true);
@@ -60,28 +67,43 @@ public final class PoolFigures {
                     pairs(mix, 2);
                 }
             }
+            case "stress" -> PoolStress.print(files.isEmpty() ? 1_000_000 : Long.parseLong(files.getFirst()));
             case "soak" -> PoolSoak.print(files.isEmpty() ? 72 : Integer.parseInt(files.getFirst()));
             default ->
-                System.out.println(
-                        "unknown figure '" + arguments[0] + "'; accepted are replay, pressure, plan, pairs, soak");
+                System.out.println("unknown figure '" + arguments[0]
+                        + "'; accepted are replay, predict, pressure, plan, pairs, stress," + " soak");
         }
     }
 
+    /** Each pool in turn, after the JVM has compiled it: a cold pass is the first of a new pool, and the median of several such. */
     private static void replay(Path file) {
         Trace trace = TraceReader.read(file);
-        for (ReplayTarget target : new ReplayTarget[] {
-            new PoolTarget(NO_LIMIT, StreamOrder.immediate()), new CachingModel(NO_LIMIT), new BestFitModel(NO_LIMIT)
-        }) {
-            ReplayReport report = Replay.run(trace, target, 201);
+        List<Supplier<ReplayTarget>> targets = List.of(
+                () -> new PoolTarget(NO_LIMIT, StreamOrder.immediate()),
+                () -> new CachingModel(NO_LIMIT),
+                () -> new BestFitModel(NO_LIMIT));
+        for (Supplier<ReplayTarget> target : targets) {
+            double[] cold = new double[31];
+            double first = 0;
+            for (int i = -WARMING; i < cold.length; i++) {
+                double nanos = Replay.run(trace, target.get(), 3).coldNanos();
+                first = i == -WARMING ? nanos : first;
+                if (i >= 0) {
+                    cold[i] = nanos;
+                }
+            }
+            Arrays.sort(cold);
+            ReplayReport report = Replay.run(trace, target.get(), 201);
             System.out.printf(
-                    "%-40s %-8s %6d events  cold %7.0f  median %6.1f  p99 %5.0f ns/event  peak %.3f of %.3f GB"
+                    "%-40s %-8s %6d events  median %6.1f  p99 %5.0f  cold pool %5.0f  cold JVM %6.0f ns/event  peak %.3f of %.3f GB"
                             + "  fragmentation %.2f %%  device calls %d then %d  planned %.0f %%%n",
                     report.trace(),
                     report.target(),
                     report.events(),
-                    report.coldNanos(),
                     report.medianNanos(),
                     report.p99Nanos(),
+                    cold[cold.length / 2],
+                    first,
                     report.peakAllocatedBytes() / 1e9,
                     report.peakReservedBytes() / 1e9,
                     100 * report.fragmentation(),
@@ -89,6 +111,46 @@ public final class PoolFigures {
                     report.deviceCallsWarm(),
                     100 * report.plannedShare());
         }
+        RecountedReplay recount = RecountedReplay.of(trace, NO_LIMIT, 5);
+        System.out.printf(
+                "%-40s recount  %6d events of the log: %.3f of %.3f GB, fragmentation %.4f %%, %s%n",
+                trace.name(),
+                recount.recount().events(),
+                recount.recount().peakAllocatedBytes() / 1e9,
+                recount.recount().peakReservedBytes() / 1e9,
+                100 * recount.recount().fragmentation(),
+                recount.isEqual() ? "equal to the pool's own" : "NOT EQUAL TO THE POOL'S OWN");
+    }
+
+    /** How many of the next sizes are predicted right while they come for the first time, and what a prediction takes. */
+    private static void predict(Path file) {
+        Trace trace = TraceReader.read(file);
+        long[] sizes = new long[(int) trace.allocations()];
+        int count = 0;
+        for (int i = trace.eventsBefore(); i < trace.count(); i++) {
+            if (trace.kind(i) == Trace.Kind.ALLOCATE && count < sizes.length) {
+                sizes[count++] = trace.bytes(i);
+            }
+        }
+        SizePredictor predictor = new SizePredictor();
+        for (long size : sizes) {
+            predictor.observe(size);
+        }
+        double accuracy = predictor.accuracy();
+        double[] nanos = new double[201];
+        long sum = 0;
+        for (int pass = 0; pass < nanos.length; pass++) {
+            long start = System.nanoTime();
+            for (long size : sizes) {
+                predictor.observe(size);
+                sum += predictor.predict();
+            }
+            nanos[pass] = (double) (System.nanoTime() - start) / sizes.length;
+        }
+        Arrays.sort(nanos);
+        System.out.printf(
+                "%-40s %6d sizes  %.1f %% right the first time  %.1f ns an observation and prediction (%d)%n",
+                trace.name(), sizes.length, 100 * accuracy, nanos[nanos.length / 2], sum & 1);
     }
 
     /** Single allocations with 5 % more memory than is ever live, by a program that tells the pool where an iteration ends, or does not. */
