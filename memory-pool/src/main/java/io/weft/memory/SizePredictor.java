@@ -68,7 +68,7 @@ public final class SizePredictor {
         // The newest size times the multiplier to the eighth, and so on, down to the oldest times the multiplier.
         hash = bytes * NEWEST + hash * INVERSE - oldest;
         longSlot = (int) (hash >>> (64 - TABLE_BITS));
-        shortSlot = (int) ((bytes * MULTIPLIER + last) * MULTIPLIER >>> (64 - TABLE_BITS));
+        shortSlot = (int) (((bytes * MULTIPLIER + last) * MULTIPLIER) >>> (64 - TABLE_BITS));
         last = bytes;
         long known = afterLong[longSlot];
         predicted = known != 0 ? known : afterShort[shortSlot];

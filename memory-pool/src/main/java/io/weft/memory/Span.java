@@ -92,12 +92,12 @@ final class Span {
 
     /** A slot as a magazine keeps it: its address, whose lowest bits are 0, and in their place the number of its word. */
     long entry(long address, int slot) {
-        return address << (SlotWords.NUMBER_BITS - MIN_ALIGNMENT_SHIFT) | (number + slot);
+        return (address << (SlotWords.NUMBER_BITS - MIN_ALIGNMENT_SHIFT)) | (number + slot);
     }
 
     /** The address in a magazine's entry. */
     static long address(long entry) {
-        return entry >>> SlotWords.NUMBER_BITS << MIN_ALIGNMENT_SHIFT;
+        return (entry >>> SlotWords.NUMBER_BITS) << MIN_ALIGNMENT_SHIFT;
     }
 
     /** Slots that are out. */

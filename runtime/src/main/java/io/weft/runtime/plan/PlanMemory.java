@@ -40,7 +40,31 @@ public final class PlanMemory {
     private record Edge(double time, boolean starts, int key, Life life) {}
 
     /** A part's graph, and when each of its slots is used first and last, ns. */
-    private record Part(LoweredSchedule lowered, double[] first, double[] last, double makespan) {}
+    private static final class Part {
+        final LoweredSchedule lowered;
+        final double[] first;
+        final double[] last;
+        final double makespan;
+
+        Part(LoweredSchedule lowered, Timeline timeline) {
+            CommandGraph graph = lowered.graph();
+            this.lowered = lowered;
+            this.makespan = timeline.makespanNanos();
+            this.first = new double[graph.slots().size()];
+            this.last = new double[first.length];
+            Arrays.fill(first, Double.POSITIVE_INFINITY);
+            for (int node = 0; node < graph.size(); node++) {
+                for (List<BufferView> views :
+                        List.of(graph.command(node).reads(), graph.command(node).writes())) {
+                    for (BufferView view : views) {
+                        int slot = ((Slot) view.memory()).index();
+                        first[slot] = Math.min(first[slot], timeline.startNanos(node));
+                        last[slot] = Math.max(last[slot], timeline.endNanos(node));
+                    }
+                }
+            }
+        }
+    }
 
     private final List<Life> lives = new ArrayList<>();
     private double now;
@@ -99,7 +123,8 @@ public final class PlanMemory {
         PlanMemory memory = new PlanMemory();
         List<Part> ready = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
-            ready.add(part(Lowering.lower(parts.get(i).problem(), parts.get(i).choice()), timelines.get(i)));
+            ready.add(
+                    new Part(Lowering.lower(parts.get(i).problem(), parts.get(i).choice()), timelines.get(i)));
         }
         for (int layer = 0; layer < layers; layer++) {
             for (int i = 0; i < parts.size(); i++) {
@@ -115,24 +140,6 @@ public final class PlanMemory {
         }
         memory.endResults(); // the last result is read after the pass
         return memory;
-    }
-
-    private static Part part(LoweredSchedule lowered, Timeline timeline) {
-        CommandGraph graph = lowered.graph();
-        double[] first = new double[graph.slots().size()];
-        double[] last = new double[first.length];
-        Arrays.fill(first, Double.POSITIVE_INFINITY);
-        for (int node = 0; node < graph.size(); node++) {
-            for (List<BufferView> views :
-                    List.of(graph.command(node).reads(), graph.command(node).writes())) {
-                for (BufferView view : views) {
-                    int slot = ((Slot) view.memory()).index();
-                    first[slot] = Math.min(first[slot], timeline.startNanos(node));
-                    last[slot] = Math.max(last[slot], timeline.endNanos(node));
-                }
-            }
-        }
-        return new Part(lowered, first, last, timeline.makespanNanos());
     }
 
     private void run(Part part) {
