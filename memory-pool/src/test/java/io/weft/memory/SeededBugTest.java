@@ -260,6 +260,14 @@ class SeededBugTest {
                 type.getProtectionDomain().getCodeSource().getLocation().toString()));
     }
 
+    /** Tests are patched into the module, so the module's place is not theirs. */
+    private static URL tests() throws IOException {
+        String scenarios =
+                PoolScenarios.class.getResource("PoolScenarios.class").toString();
+        return URI.create(scenarios.substring(0, scenarios.lastIndexOf("io/weft/memory/")))
+                .toURL();
+    }
+
     private static void compile(Path source, Path into) {
         StringWriter messages = new StringWriter();
         PrintWriter out = new PrintWriter(messages);
@@ -283,10 +291,7 @@ class SeededBugTest {
         Copy(Path changed) throws IOException {
             super(
                     new URL[] {
-                        changed.toUri().toURL(),
-                        classes(PoolCore.class).toUri().toURL(),
-                        // Tests are patched into the module, so the module's place is not theirs.
-                        Path.of("target/test-classes").toUri().toURL()
+                        changed.toUri().toURL(), classes(PoolCore.class).toUri().toURL(), tests()
                     },
                     SeededBugTest.class.getClassLoader());
         }
