@@ -10,6 +10,8 @@ public enum Capability {
     STORAGE,
     /** {@link Communicator}s. */
     COLLECTIVES,
+    /** {@link CommunicatorOptions}, communicators that do not block, and {@link Communicator#finish()}. */
+    COMMUNICATOR_OPTIONS,
     /** Equal offsets on every rank; {@code io.weft.spi.SymmetricMemoryDriver}. */
     SYMMETRIC_MEMORY,
     /** Reserve, map and unmap; {@code io.weft.spi.VirtualMemoryDriver}. */

@@ -67,7 +67,25 @@ public final class Communicator implements AutoCloseable {
      * @throws AcceleratorException {@link ErrorCode#INVALID_ARGUMENT} for a rank out of range or a device given twice
      */
     public static Communicator join(Platform platform, byte[] uniqueId, int size, Map<Integer, Device> localRanks) {
+        return join(platform, uniqueId, size, localRanks, CommunicatorOptions.defaults());
+    }
+
+    /**
+     * As {@link #join(Platform, byte[], int, Map)} with options.
+     *
+     * @throws AcceleratorException {@link ErrorCode#UNSUPPORTED} for options other than the defaults without {@link Capability#COMMUNICATOR_OPTIONS}; {@link
+     *     ErrorCode#INVALID_ARGUMENT} when ranks of one communicator differ in whether they block
+     */
+    public static Communicator join(
+            Platform platform,
+            byte[] uniqueId,
+            int size,
+            Map<Integer, Device> localRanks,
+            CommunicatorOptions options) {
         CollectiveDriver collectives = collectives(platform);
+        if (!options.equals(CommunicatorOptions.defaults())) {
+            platform.require(Capability.COMMUNICATOR_OPTIONS, "communicator");
+        }
         if (size < 1 || localRanks.isEmpty()) {
             throw AcceleratorException.invalid("communicator", "at least one rank is needed");
         }
@@ -87,7 +105,7 @@ public final class Communicator implements AutoCloseable {
             }
             drivers.put(rank, device.driver());
         });
-        return new Communicator(platform, collectives.join(uniqueId, size, drivers), size, localRanks);
+        return new Communicator(platform, collectives.join(uniqueId, size, drivers, options), size, localRanks);
     }
 
     private static CollectiveDriver collectives(Platform platform) {
@@ -153,11 +171,32 @@ public final class Communicator implements AutoCloseable {
      */
     public Map<Integer, Communicator> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
         requireOpen("split");
+        requireColors(colors);
+        return members(driver.split(colors, keys));
+    }
+
+    /**
+     * As {@link #split(Map, Map)} with options for the new communicators.
+     *
+     * @param options null to take over those of this communicator
+     * @throws AcceleratorException {@link ErrorCode#UNSUPPORTED} without {@link Capability#COMMUNICATOR_OPTIONS}
+     */
+    public Map<Integer, Communicator> split(
+            Map<Integer, Integer> colors, Map<Integer, Integer> keys, CommunicatorOptions options) {
+        requireOpen("split");
+        platform.require(Capability.COMMUNICATOR_OPTIONS, "split");
+        requireColors(colors);
+        return members(driver.split(colors, keys, options));
+    }
+
+    private void requireColors(Map<Integer, Integer> colors) {
         if (!colors.keySet().equals(localRanks.keySet())) {
             throw AcceleratorException.invalid(
                     "split", "a colour is needed for each of the local ranks " + localRanks.keySet());
         }
-        Map<Integer, CommunicatorDriver.Membership> memberships = driver.split(colors, keys);
+    }
+
+    private Map<Integer, Communicator> members(Map<Integer, CommunicatorDriver.Membership> memberships) {
         Map<CommunicatorDriver, Map<Integer, Device>> devicesOf = new LinkedHashMap<>();
         memberships.forEach((oldRank, membership) -> devicesOf
                 .computeIfAbsent(membership.communicator(), ignored -> new TreeMap<>())
@@ -170,6 +209,24 @@ public final class Communicator implements AutoCloseable {
                         membership.communicator(),
                         key -> new Communicator(platform, key, membership.size(), devicesOf.get(key)))));
         return result;
+    }
+
+    /** Whether no call of a communicator that does not block is under way any more; a blocking one is always ready. */
+    public boolean isReady() {
+        requireOpen("ready");
+        return driver.isReady();
+    }
+
+    /**
+     * Ends the use of this communicator well: what was issued comes to its end, nothing more is taken, and closing it then only releases it. One that does not block
+     * returns at once; poll {@link #isReady()} and close it after that. Twice is allowed.
+     *
+     * @throws AcceleratorException {@link ErrorCode#UNSUPPORTED} without {@link Capability#COMMUNICATOR_OPTIONS}; {@link ErrorCode#ABORTED} after an abort
+     */
+    public void finish() {
+        requireOpen("finish");
+        platform.require(Capability.COMMUNICATOR_OPTIONS, "finish");
+        driver.finish();
     }
 
     /** The first asynchronous failure, if any. */

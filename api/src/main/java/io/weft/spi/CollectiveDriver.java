@@ -18,6 +18,19 @@ public interface CollectiveDriver {
      */
     CommunicatorDriver join(byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks);
 
+    /**
+     * As {@link #join(byte[], int, Map)} with options; called with others than the defaults only where {@link io.weft.api.Capability#COMMUNICATOR_OPTIONS} is declared.
+     *
+     * @throws io.weft.api.AcceleratorException INVALID_ARGUMENT when ranks of one communicator differ in whether they block
+     */
+    default CommunicatorDriver join(
+            byte[] uniqueId,
+            int size,
+            Map<Integer, ? extends DeviceDriver> localRanks,
+            io.weft.api.CommunicatorOptions options) {
+        return join(uniqueId, size, localRanks);
+    }
+
     /** Whether ranks of other processes can take part. */
     default boolean multiProcess() {
         return false;

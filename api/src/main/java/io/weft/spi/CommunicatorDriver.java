@@ -28,6 +28,29 @@ public interface CommunicatorDriver {
      */
     Map<Integer, Membership> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys);
 
+    /**
+     * As {@link #split(Map, Map)} with options for the new communicators; called only where {@link io.weft.api.Capability#COMMUNICATOR_OPTIONS} is declared.
+     *
+     * @param options null to take over those of this communicator
+     */
+    default Map<Integer, Membership> split(
+            Map<Integer, Integer> colors, Map<Integer, Integer> keys, io.weft.api.CommunicatorOptions options) {
+        return split(colors, keys);
+    }
+
+    /** Whether no call of a communicator that does not block is under way any more. */
+    default boolean isReady() {
+        return true;
+    }
+
+    /**
+     * Lets what was issued come to its end, after which the communicator takes nothing more and is closed next. One that does not block returns at once and is ready when everything
+     * is over. Called only where {@link io.weft.api.Capability#COMMUNICATOR_OPTIONS} is declared.
+     */
+    default void finish() {
+        throw new UnsupportedOperationException("COMMUNICATOR_OPTIONS is declared, so finish must be there");
+    }
+
     /** Where an old rank went. */
     record Membership(CommunicatorDriver communicator, int rank, int size) {}
 

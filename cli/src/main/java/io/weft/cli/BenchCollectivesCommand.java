@@ -4,13 +4,16 @@ package io.weft.cli;
 import io.weft.api.ElementType;
 import io.weft.api.Platform;
 import io.weft.runtime.WeftRuntime;
+import io.weft.runtime.bench.BandwidthThresholds;
 import io.weft.runtime.bench.BenchReduction;
 import io.weft.runtime.bench.CollectiveOperation;
 import io.weft.runtime.bench.CollectiveReport;
 import io.weft.runtime.bench.CollectiveRequest;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
+import io.weft.spi.ChoiceTables;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -155,6 +158,13 @@ final class BenchCollectivesCommand implements Callable<Integer> {
     @Option(names = "--explain", description = "Say which algorithm and protocol the platform takes.")
     boolean explain;
 
+    @Option(
+            names = "--thresholds",
+            paramLabel = "FILE",
+            description = "Hold bus bandwidths against those of a JSON file in the form of ROCm/cvs; exit code 1 when one"
+                    + " is missed.")
+    Path thresholds;
+
     @Option(names = "--json", description = "Print JSON.")
     boolean json;
 
@@ -169,6 +179,7 @@ final class BenchCollectivesCommand implements Callable<Integer> {
         if (step != null && step == 0) {
             throw new ParameterException(spec.commandLine(), "-i 0 leads nowhere; accepted is 1 or more");
         }
+        BandwidthThresholds demanded = thresholds == null ? null : BandwidthThresholds.read(thresholds);
         EffectiveSettings settings = bench.weft.settings();
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(settings)) {
@@ -198,9 +209,32 @@ final class BenchCollectivesCommand implements Callable<Integer> {
                 out.print(report.json());
             } else {
                 print(report, out);
+                if (explain) {
+                    choices(platform, report, out);
+                }
             }
-            return report.wrong() == 0 ? ExitCode.GOOD : ExitCode.BAD_ANSWER;
+            boolean reached = demanded == null || judge(demanded, report, json ? spec.commandLine().getErr() : out);
+            return report.wrong() == 0 && reached ? ExitCode.GOOD : ExitCode.BAD_ANSWER;
         }
+    }
+
+    private static boolean judge(BandwidthThresholds demanded, CollectiveReport report, PrintWriter out) {
+        List<String> missed = demanded.missed(report);
+        missed.forEach(line -> out.println("# missed: " + line));
+        out.println("# thresholds: " + demanded.judged(report) + " sizes were held against the file, " + missed.size()
+                + " missed it");
+        out.flush();
+        return missed.isEmpty();
+    }
+
+    private static void choices(Platform platform, CollectiveReport report, PrintWriter out) {
+        platform.extension(ChoiceTables.class).ifPresent(choices -> {
+            for (CollectiveReport.Table table : report.tables()) {
+                out.println();
+                ChoiceTablePrinter.print(
+                        choices.collectives(table.operation().kind(), table.ranks()), "# ", out);
+            }
+        });
     }
 
     private static void print(CollectiveReport report, PrintWriter out) {

@@ -11,6 +11,7 @@ import io.weft.api.topology.Topology;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.report.MachineDrawing;
 import io.weft.runtime.report.OutputFile;
+import io.weft.spi.ChoiceTables;
 import io.weft.spi.ToolInput;
 import io.weft.spi.TopologyReader;
 import java.io.PrintWriter;
@@ -173,6 +174,8 @@ final class TopoCommand implements Callable<Integer> {
                 out,
                 link -> String.format(Locale.ROOT, "%.1f", link.bandwidth()));
         matrix("kind x width, hops", topology, out, link -> link.name() + " x" + link.width() + ", " + link.hops());
+        platform.extension(ChoiceTables.class)
+                .ifPresent(choices -> ChoiceTablePrinter.print(choices.copies(), "", out));
     }
 
     private static void matrix(
@@ -232,6 +235,8 @@ final class TopoCommand implements Callable<Integer> {
             }
         }
         root.put("links", links);
+        platform.extension(ChoiceTables.class)
+                .ifPresent(choices -> root.put("choices", ChoiceTablePrinter.json(choices.copies())));
         return root;
     }
 

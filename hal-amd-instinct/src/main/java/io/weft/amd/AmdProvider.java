@@ -2,6 +2,7 @@
 package io.weft.amd;
 
 import io.weft.amd.doctor.AmdEnvironmentCheck;
+import io.weft.amd.setting.AmdSettings;
 import io.weft.amd.topology.AmdTopologyReader;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
@@ -59,13 +60,15 @@ public final class AmdProvider implements AcceleratorProvider {
 
     @Override
     public PlatformDriver open(PlatformUri uri) {
-        Machine machine = AmdMachines.find(uri.target())
-                .or(() -> MachineOfFiles.find(uri.target()))
+        AmdSettings settings = AmdSettings.of(uri, System::getenv);
+        Machine machine = AmdMachines.document(uri.target())
+                .map(document -> NodeModel.of(document, settings))
+                .or(() -> MachineOfFiles.find(uri.target(), settings))
                 .orElseThrow(() -> new AcceleratorException(
                         ErrorCode.NOT_FOUND,
                         "open " + uri,
                         "there is no machine '" + uri.target() + "'; known are "
                                 + targets().stream().map(Target::name).collect(Collectors.joining(", "))));
-        return MachinePlatform.open(uri, machine);
+        return new AmdPlatform(MachinePlatform.open(AmdSettings.rest(uri), machine), machine, settings);
     }
 }

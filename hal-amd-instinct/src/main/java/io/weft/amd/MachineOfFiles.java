@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.amd;
 
+import io.weft.amd.sdma.EngineMap;
+import io.weft.amd.setting.AmdSettings;
 import io.weft.amd.topology.AmdTopologyReader;
 import io.weft.amd.topology.GpuGraph;
 import io.weft.amd.topology.LinkClass;
@@ -31,7 +33,7 @@ final class MachineOfFiles {
     private static final String KFD = "kfd=";
     /** The shipped machine whose devices and links serve for a chip. */
     private static final Map<String, String> MODELS =
-            Map.of("gfx90a", "mi250x-8", "gfx942", "mi300x-8", "gfx950", "mi355x-8");
+            Map.of("gfx908", "mi100-8", "gfx90a", "mi250x-8", "gfx942", "mi300x-8", "gfx950", "mi355x-8");
     /** Share of PCIe's nominal bandwidth that payload reaches: coding and packet headers; also what the MI300X's host link reaches of 64 GB/s. */
     private static final double PCIE_EFFICIENCY = 0.85;
 
@@ -40,18 +42,27 @@ final class MachineOfFiles {
     private MachineOfFiles() {}
 
     /** The machine of a target such as {@code xml=FILE}; empty when it is none of that form. */
-    static Optional<Machine> find(String target) {
+    static Optional<Machine> find(String target, AmdSettings settings) {
         boolean xml = target.startsWith(XML);
         if (!xml && !target.startsWith(KFD)) {
             return Optional.empty();
         }
         try {
             Path place = Path.of(target.substring(XML.length()));
-            return Optional.of(machine(xml ? AmdTopologyReader.ofXml(place) : AmdTopologyReader.ofKfd(place), place));
+            GpuGraph graph = xml ? AmdTopologyReader.ofXml(place) : AmdTopologyReader.ofKfd(place);
+            return Optional.of(NodeModel.of(machine(graph, place), settings, machine -> engines(machine, graph)));
         } catch (InvalidPathException wrong) {
             throw new AcceleratorException(
                     ErrorCode.BAD_DOCUMENT, "topology file", "not a path: " + wrong.getMessage(), wrong);
         }
+    }
+
+    /** The engines that the files' driver recommends; those of the shape where it recommends none. */
+    private static EngineMap engines(Machine machine, GpuGraph graph) {
+        EngineMap stated = EngineMap.of(
+                machine,
+                (from, to) -> EngineMap.ofMask(Math.max(0, graph.pair(from, to).engines())));
+        return stated.isRecommended() ? stated : EngineMap.of(machine);
     }
 
     private static Machine machine(GpuGraph graph, Path place) {
@@ -99,16 +110,20 @@ final class MachineOfFiles {
     }
 
     private static Machine model(GpuGraph.Gpu gpu, Path place) {
-        String name = gpu.product().equals("MI325X") ? "mi325x-8" : MODELS.get(gpu.gfx());
-        if (name == null || gpu.product().equals("MI300A")) {
+        String name = switch (gpu.product()) {
+            case "MI325X" -> "mi325x-8";
+            case "MI300A" -> "mi300a-4";
+            default -> MODELS.get(gpu.gfx());
+        };
+        if (name == null) {
             throw new AcceleratorException(
                     ErrorCode.BAD_DOCUMENT,
                     "topology file",
                     place + ": there is no model of " + (gpu.product().isEmpty() ? "" : gpu.product() + ", ")
                             + (gpu.gfx().isEmpty() ? "a chip that the file does not name" : gpu.gfx()) + " ("
-                            + gpu.name() + "); accepted are MI250X, MI300X, MI325X and MI355X");
+                            + gpu.name() + "); accepted are MI100, MI250X, MI300A, MI300X, MI325X and MI355X");
         }
-        return AmdMachines.find(name).orElseThrow();
+        return AmdMachines.document(name).orElseThrow();
     }
 
     private static DeviceModel device(DeviceModel model, GpuGraph.Gpu gpu) {

@@ -52,7 +52,7 @@ class MachineOfFilesTest {
     @Test
     void whatHasNoModelOrContradictsItselfIsRefusedInOneLine() throws IOException {
         String text = Files.readString(Examples.ours("rccl-topology.xml"));
-        refused(text.replace("gcn=\"910\"", "gcn=\"906\"").replace("0x7408", "0x66a1"), "accepted are MI250X");
+        refused(text.replace("gcn=\"910\"", "gcn=\"906\"").replace("0x7408", "0x66a1"), "accepted are MI100, MI250X");
         refused(text.replaceFirst("count=\"4\"", "count=\"1\""), "not alike in both directions");
         refused("<system>", "broken or cut off");
     }

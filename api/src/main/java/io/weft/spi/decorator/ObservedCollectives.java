@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.spi.decorator;
 
+import io.weft.api.CommunicatorOptions;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
@@ -24,9 +25,18 @@ final class ObservedCollectives implements CollectiveDriver {
 
     @Override
     public CommunicatorDriver join(byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks) {
+        return join(uniqueId, size, localRanks, CommunicatorOptions.defaults());
+    }
+
+    @Override
+    public CommunicatorDriver join(
+            byte[] uniqueId,
+            int size,
+            Map<Integer, ? extends DeviceDriver> localRanks,
+            CommunicatorOptions options) {
         Map<Integer, DeviceDriver> own = new LinkedHashMap<>();
         localRanks.forEach((rank, device) -> own.put(rank, ObservedPlatform.unwrap(device)));
-        CommunicatorDriver communicator = backend.join(uniqueId, size, own);
+        CommunicatorDriver communicator = backend.join(uniqueId, size, own, options);
         observer.communicatorCreated(communicator, size);
         return new ObservedCommunicator(communicator, observer);
     }

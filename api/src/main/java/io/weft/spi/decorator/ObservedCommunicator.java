@@ -3,6 +3,7 @@ package io.weft.spi.decorator;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.CollectiveKind;
+import io.weft.api.CommunicatorOptions;
 import io.weft.api.ElementType;
 import io.weft.api.ReduceOp;
 import io.weft.spi.CollectiveDriver;
@@ -33,10 +34,30 @@ final class ObservedCommunicator implements CommunicatorDriver {
 
     @Override
     public Map<Integer, Membership> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
+        return observed(backend.split(colors, keys));
+    }
+
+    @Override
+    public Map<Integer, Membership> split(
+            Map<Integer, Integer> colors, Map<Integer, Integer> keys, CommunicatorOptions options) {
+        return observed(backend.split(colors, keys, options));
+    }
+
+    @Override
+    public boolean isReady() {
+        return backend.isReady();
+    }
+
+    @Override
+    public void finish() {
+        backend.finish();
+    }
+
+    private Map<Integer, Membership> observed(Map<Integer, Membership> memberships) {
         // Ranks of one colour share one communicator, so they must share one wrapper too.
         Map<CommunicatorDriver, ObservedCommunicator> wrappers = new LinkedHashMap<>();
         Map<Integer, Membership> result = new LinkedHashMap<>();
-        backend.split(colors, keys).forEach((oldRank, membership) -> {
+        memberships.forEach((oldRank, membership) -> {
             ObservedCommunicator wrapper = wrappers.computeIfAbsent(membership.communicator(), made -> {
                 observer.communicatorCreated(made, membership.size());
                 return new ObservedCommunicator(made, observer);

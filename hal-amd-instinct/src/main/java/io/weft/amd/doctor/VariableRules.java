@@ -69,6 +69,44 @@ final class VariableRules {
                                     "Unset it, unless it was measured.")
                             : null),
             new Rule(
+                    "HSA_ENABLE_SDMA_GANG",
+                    (node, value) -> value.equals("1")
+                            ? Verdict.note(
+                                    "One copy over parallel links then takes several engines, which another copy misses.", ROCR)
+                            : null),
+            new Rule(
+                    "HSA_ENABLE_SDMA_RECOMMENDED_ENG",
+                    (node, value) -> value.equals("0")
+                            ? Verdict.warning(
+                                    "The driver's map gives each peer an engine of its own; without it two copies may share one "
+                                            + "and halve.",
+                                    ROCR,
+                                    "Unset it.")
+                            : null),
+            new Rule(
+                    "ROC_P2P_SDMA_SIZE",
+                    (node, value) -> value.matches("\\d{1,9}")
+                            ? Verdict.note(
+                                    "Copies between GPUs up to so many KiB go by kernel, larger ones by engine; the default is "
+                                            + "1024. It is about these copies only.",
+                                    HIP)
+                            : Verdict.warning("It is no number of KiB.", HIP, "Unset it; the default is 1024.")),
+            new Rule(
+                    "GPU_FORCE_BLIT_COPY_SIZE",
+                    (node, value) -> value.matches("\\d{1,9}")
+                            ? Verdict.note(
+                                    "Copies up to so many KiB go by kernel, which starts sooner and takes compute units.", HIP)
+                            : Verdict.warning("It is no number of KiB.", HIP, "Unset it.")),
+            new Rule(
+                    "RCCL_LL128_FORCE_ENABLE",
+                    (node, value) -> value.equals("0")
+                            ? null
+                            : Verdict.warning(
+                                    "LL128 relies on stores of 128 bytes that arrive whole. RCCL takes it by itself where that is "
+                                            + "known, on gfx90a.",
+                                    RCCL,
+                                    "Unset it.")),
+            new Rule(
                     "HSA_FORCE_FINE_GRAIN_PCIE",
                     (node, value) -> value.equals("1")
                             ? Verdict.note(

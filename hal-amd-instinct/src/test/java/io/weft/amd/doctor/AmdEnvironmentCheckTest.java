@@ -203,7 +203,13 @@ class AmdEnvironmentCheckTest {
                 "RCCL_MODEL_MATCHING_DISABLE=1|WARNING|built-in rings",
                 "HIP_LAUNCH_BLOCKING=1|WARNING|nothing overlaps",
                 "UCX_TLS=rc|NOTE|MPI",
-                "NCCL_MAX_NCHANNELS=4|WARNING|seven xGMI links"
+                "NCCL_MAX_NCHANNELS=4|WARNING|seven xGMI links",
+                "HSA_ENABLE_SDMA_GANG=1|NOTE|several engines",
+                "HSA_ENABLE_SDMA_RECOMMENDED_ENG=0|WARNING|share one",
+                "ROC_P2P_SDMA_SIZE=64|NOTE|default is 1024",
+                "ROC_P2P_SDMA_SIZE=1M|WARNING|no number of KiB",
+                "GPU_FORCE_BLIT_COPY_SIZE=16|NOTE|by kernel",
+                "RCCL_LL128_FORCE_ENABLE=1|WARNING|gfx90a"
             })
     void aVariableIsJudgedByWhatItDoes(String setting, Finding.Severity severity, String words) throws IOException {
         put("environment.txt", setting + "\n");

@@ -307,6 +307,53 @@ class OddInputTest {
         assertTrue(graph.findings().stream().anyMatch(f -> f.seen().contains("node 2")), graph.findings()::toString);
     }
 
+    /** Network cards as sysfs has them: links from the class to the device's real place on PCIe. */
+    @Test
+    void networkCardsOfSysfsAreReadAndWhatTheyDoNotSayStaysUnknown() throws IOException {
+        for (int gpu = 0; gpu < 2; gpu++) {
+            Path node = folder.resolve("sys/class/kfd/kfd/topology/nodes/" + (gpu + 1));
+            Files.createDirectories(node);
+            // Bus 0xc1 or 0xd1, device 0.
+            int location = (gpu == 0 ? 0xc1 : 0xd1) << 8;
+            Files.writeString(
+                    node.resolve("properties"),
+                    "simd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\ndevice_id 29857\nlocation_id " + location + "\n");
+            device("c0", gpu == 0 ? "0000:c1:00.0" : "0000:d1:00.0", gpu == 0 ? "0000:c0:01.0" : "0000:c0:03.0");
+        }
+        card("mlx5_0", "0000:c2:00.0", "0000:c0:01.0", "400 Gb/sec (4X NDR)", "1");
+        card("mlx5_1", "0000:d2:00.0", "0000:c0:03.0", "fast", "-1");
+        GpuGraph graph = read("--kfd", folder);
+        assertEquals(2, graph.cards().size());
+        GpuGraph.Card first = graph.cards().getFirst();
+        assertEquals("mlx5_0", first.name());
+        assertEquals("0000:c2:00.0", first.address());
+        assertEquals(50, first.gigabytesPerSecond());
+        assertEquals(1, first.numa());
+        assertEquals(List.of(0), first.nearest());
+        GpuGraph.Card second = graph.cards().getLast();
+        assertTrue(Double.isNaN(second.gigabytesPerSecond()), second::toString);
+        assertEquals(-1, second.numa());
+        assertEquals(List.of(1), second.nearest());
+    }
+
+    private Path device(String bus, String address, String bridge) throws IOException {
+        Path real = folder.resolve("sys/devices/pci0000:" + bus + "/" + bridge + "/" + address);
+        Files.createDirectories(real);
+        Path buses = folder.resolve("sys/bus/pci/devices");
+        Files.createDirectories(buses);
+        Files.createSymbolicLink(buses.resolve(address), real);
+        return real;
+    }
+
+    private void card(String name, String address, String bridge, String rate, String numa) throws IOException {
+        Path real = device("c0", address, bridge);
+        Path card = folder.resolve("sys/class/infiniband/" + name);
+        Files.createDirectories(card.resolve("ports/1"));
+        Files.createSymbolicLink(card.resolve("device"), real);
+        Files.writeString(card.resolve("ports/1/rate"), rate + "\n");
+        Files.writeString(real.resolve("numa_node"), numa + "\n");
+    }
+
     /** Whatever is done to a file, it is read or refused in one line. */
     @ParameterizedTest
     @CsvSource({

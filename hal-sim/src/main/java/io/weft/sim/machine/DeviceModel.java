@@ -43,6 +43,26 @@ public record DeviceModel(
         extra = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(extra));
     }
 
+    /** The same with other copy engines and kernels. */
+    public DeviceModel with(CopyEngineModel otherEngines, KernelModel otherKernels) {
+        return new DeviceModel(
+                name,
+                architecture,
+                node,
+                numaNode,
+                busId,
+                computeUnits,
+                clockGhz,
+                gemm,
+                memory,
+                otherEngines,
+                otherKernels,
+                launch,
+                hostLink,
+                fp8,
+                extra);
+    }
+
     /** Whether the GEMM takes this input type. */
     public boolean multiplies(ElementType type) {
         return gemm.peakFlops().containsKey(type);

@@ -39,6 +39,8 @@ public final class Machine {
     private final double forwardingEfficiency;
     private final double forwardingDuplexEfficiency;
     private final List<int[]> fixedRoutes;
+    private final CopyRules copyRules;
+    private final List<int[]> rings;
     private final Router router;
     private final Route[][] routes;
     private final int nodes;
@@ -58,6 +60,8 @@ public final class Machine {
         }
         forwardingDuplexEfficiency = builder.forwardingDuplexEfficiency;
         fixedRoutes = List.copyOf(builder.fixedRoutes);
+        copyRules = builder.copyRules;
+        rings = List.copyOf(builder.rings);
         router = new Router(
                 devices.size(),
                 devices.size() + switches.size(),
@@ -92,6 +96,32 @@ public final class Machine {
     /** Starts a machine. */
     public static Builder builder(String name) {
         return new Builder(name);
+    }
+
+    /**
+     * Starts a machine that is like this one, apart from devices and collectives, which the caller gives.
+     *
+     * @param devices as many as this one has
+     * @param models the collective library's choices
+     */
+    public Builder with(List<DeviceModel> devices, List<CollectiveModel> models) {
+        if (devices.size() != deviceCount()) {
+            throw AcceleratorException.invalid(
+                    "machine", devices.size() + " devices cannot take the places of " + deviceCount());
+        }
+        Builder builder = new Builder(name)
+                .description(description)
+                .vendor(vendor)
+                .forwardingEfficiency(forwardingEfficiency)
+                .forwardingDuplexEfficiency(forwardingDuplexEfficiency)
+                .copyRules(copyRules);
+        devices.forEach(builder::device);
+        switches.forEach(builder::switchNode);
+        links.forEach(builder::link);
+        fixedRoutes.forEach(builder::route);
+        rings.forEach(builder::ring);
+        models.forEach(builder::collective);
+        return builder;
     }
 
     /** Its name, such as {@code mesh-8}. */
@@ -159,6 +189,21 @@ public final class Machine {
         return fixedRoutes.stream()
                 .map(path -> java.util.Arrays.stream(path).boxed().toList())
                 .toList();
+    }
+
+    /** Number of rings that the collective library has laid; 0 when it takes strides instead: ring c then joins each rank with the one c + 1 places on. */
+    public int rings() {
+        return rings.size();
+    }
+
+    /** The device at a place of a ring. */
+    public int ringDevice(int ring, int place) {
+        return rings.get(ring)[place];
+    }
+
+    /** Who carries copies out. */
+    public CopyRules copyRules() {
+        return copyRules;
     }
 
     /** What the collective library does for an operation. */
@@ -287,6 +332,8 @@ public final class Machine {
         private double forwardingEfficiency = 1;
         private double forwardingDuplexEfficiency = 1;
         private final List<int[]> fixedRoutes = new ArrayList<>();
+        private CopyRules copyRules = CopyRules.OF_DOCUMENTS;
+        private final List<int[]> rings = new ArrayList<>();
 
         private record Joined(int low, int high, LinkKind kind) {}
 
@@ -418,6 +465,32 @@ public final class Machine {
 
         private String vertex(int v) {
             return v < devices.size() ? "device " + v : "switch " + switches.get(v - devices.size());
+        }
+
+        /** Sets who carries copies out; {@link CopyRules#OF_DOCUMENTS} by default. A document that is written of the machine does not hold them. */
+        public Builder copyRules(CopyRules rules) {
+            copyRules = java.util.Objects.requireNonNull(rules);
+            return this;
+        }
+
+        /**
+         * Lays a ring that ring algorithms follow in place of strides, one channel for each ring; comes after the devices. Members of a smaller communicator
+         * keep the ring's order. A document that is written of the machine does not hold it.
+         *
+         * @param order every device once
+         */
+        public Builder ring(int... order) {
+            if (order.length != devices.size()
+                    || java.util.Arrays.stream(order)
+                                    .filter(device -> device >= 0 && device < devices.size())
+                                    .distinct()
+                                    .count()
+                            != order.length) {
+                throw AcceleratorException.invalid(
+                        "machine", "a ring must lead through each of the " + devices.size() + " devices once");
+            }
+            rings.add(order.clone());
+            return this;
         }
 
         /** Adds the collective library's choices for some operations. */

@@ -35,6 +35,7 @@ final class CollectivePlan {
     private int[] device = new int[8];
     private int[] server = new int[8];
     private double[] memory = new double[8];
+    private int[] following = new int[8];
     /** By device: its rank, or -1. */
     private final int[] rankOf;
 
@@ -126,6 +127,7 @@ final class CollectivePlan {
             device = new int[count];
             server = new int[count];
             memory = new double[count];
+            following = new int[count];
             linkStart = new int[count + 1];
         }
         for (int r = 0; r < count; r++) {
@@ -258,12 +260,13 @@ final class CollectivePlan {
             return 0;
         }
         if (range.algorithm() == CollectiveAlgorithm.RING) {
-            int channels = Math.min(range.channels(), ranks - 1);
+            int channels = channels();
             for (int c = 0; c < channels; c++) {
+                layRing(c);
                 // A ring with this stride visits every rank only when the two have no common factor; the bytes are the
                 // same for all.
                 for (int i = 0; i < ranks; i++) {
-                    int at = (i + c + 1) % ranks;
+                    int at = following[i];
                     if (reduces ? i != root : at != root) {
                         send(i, at, size / channels, reduces);
                     }
@@ -325,16 +328,45 @@ final class CollectivePlan {
                 yield range.algorithm() == CollectiveAlgorithm.TREE ? log2(ranks) : 1;
             }
             case RING -> {
-                int channels = Math.min(range.channels(), ranks - 1);
+                int channels = channels();
                 for (int c = 0; c < channels; c++) {
+                    layRing(c);
                     for (int i = 0; i < ranks; i++) {
-                        send(i, (i + c + 1) % ranks, shard * (ranks - 1) / channels, reduces);
+                        send(i, following[i], shard * (ranks - 1) / channels, reduces);
                     }
                 }
                 yield ranks - 1;
             }
             case HIERARCHICAL -> hierarchical(shard, reduces);
         };
+    }
+
+    /** Rings that run at once. */
+    private int channels() {
+        return machine.rings() > 0 ? machine.rings() : Math.min(range.channels(), ranks - 1);
+    }
+
+    /** Finds who follows whom on a ring. */
+    private void layRing(int channel) {
+        if (machine.rings() == 0) {
+            for (int i = 0; i < ranks; i++) {
+                following[i] = (i + channel + 1) % ranks;
+            }
+            return;
+        }
+        int first = -1;
+        int last = -1;
+        for (int place = 0; place < machine.deviceCount(); place++) {
+            int rank = rankOf[machine.ringDevice(channel, place)];
+            if (rank >= 0) {
+                first = first < 0 ? rank : first;
+                if (last >= 0) {
+                    following[last] = rank;
+                }
+                last = rank;
+            }
+        }
+        following[last] = first;
     }
 
     private int hierarchical(double shard, boolean reduces) {

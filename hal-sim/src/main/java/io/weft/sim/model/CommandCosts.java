@@ -11,7 +11,6 @@ import io.weft.api.graph.Command;
 import io.weft.api.topology.LinkKind;
 import io.weft.sim.engine.ActivitySpec;
 import io.weft.sim.engine.VirtualTime;
-import io.weft.sim.machine.CopyEngineModel;
 import io.weft.sim.machine.DeviceModel;
 import io.weft.sim.machine.KernelModel;
 import io.weft.sim.machine.Machine;
@@ -119,20 +118,17 @@ final class CommandCosts {
         }
         int from = place(source);
         int to = place(destination);
-        CopyEngineModel engines = machine.device(device).copyEngines();
         boolean network =
                 from != to && from >= 0 && to >= 0 && machine.route(from, to).kind() == LinkKind.NETWORK;
         if (network) {
             return Carrier.ENGINE; // the network card reads and writes by itself
         }
-        if (engines.count() == 0 || method == CopyMethod.KERNEL) {
+        if (machine.device(device).copyEngines().count() == 0) {
             return Carrier.KERNEL;
         }
-        if (method == CopyMethod.ENGINE || from == MemoryPlaces.HOST || to == MemoryPlaces.HOST) {
-            return Carrier.ENGINE;
-        }
-        boolean kernel = from == to || source.bytes() < engines.autoFromBytes();
-        return kernel ? Carrier.KERNEL : Carrier.ENGINE;
+        return machine.copyRules().byEngine(machine, device, from, to, source.bytes(), method)
+                ? Carrier.ENGINE
+                : Carrier.KERNEL;
     }
 
     /** The server of the engine that a device uses for a copy. */
@@ -142,26 +138,10 @@ final class CommandCosts {
         BufferView source = command instanceof Command.Copy c ? c.source() : ((Command.CopyStrided) command).source();
         int from = place(source);
         int to = place(destination);
-        CopyEngineModel engines = machine.device(device).copyEngines();
-        if (from == MemoryPlaces.HOST || to == MemoryPlaces.HOST) {
-            int choice = from == MemoryPlaces.HOST ? 0 : 1;
-            return resources.engineServer(
-                    device, engines.hostEngines() > 0 ? choice % engines.hostEngines() : choice % engines.count());
-        }
-        if (from != to && machine.route(from, to).kind() == LinkKind.NETWORK) {
+        if (from >= 0 && to >= 0 && from != to && machine.route(from, to).kind() == LinkKind.NETWORK) {
             return resources.networkServer(device);
         }
-        int other = from == device ? to : from;
-        if (!engines.map().isEmpty()) {
-            return resources.engineServer(device, engines.map().get(other));
-        }
-        int peerEngines = engines.count() - engines.hostEngines();
-        if (peerEngines == 0) {
-            return resources.engineServer(device, other % engines.count());
-        }
-        // The device's own place comes after all its peers, so a local copy disturbs no peer while engines last.
-        int peer = other == device ? machine.deviceCount() - 1 : other < device ? other : other - 1;
-        return resources.engineServer(device, engines.hostEngines() + peer % peerEngines);
+        return resources.engineServer(device, machine.copyRules().engine(machine, device, from, to));
     }
 
     int weight(Priority priority, int device) {
@@ -187,8 +167,7 @@ final class CommandCosts {
                         ? model.copyEngines().setupNanos()
                         : model.kernels().startNanos());
         switch (command) {
-            case Command.Copy c ->
-                copy(spec, device, c.destination(), c.source(), 1, c.source().bytes(), carrier);
+            case Command.Copy c -> copy(spec, device, c.destination(), c.source(), 1, c.source().bytes(), carrier);
             case Command.CopyStrided c -> strided(spec, device, c, carrier);
             case Command.Gemm g -> gemm(spec, device, g);
             case Command.Fill f -> {
@@ -257,7 +236,8 @@ final class CommandCosts {
                     && from != to
                     && machine.route(from, to).kind() == LinkKind.NETWORK;
             if (!network) {
-                rateCap = Math.min(rateCap, model.copyEngines().bandwidth());
+                rateCap = Math.min(rateCap, machine.copyRules().bandwidth(machine, device, from, to));
+                work = machine.copyRules().moved(source.offset(), destination.offset(), bytes);
             }
         } else if (from == to) {
             elementwise(model.kernels(), 2 * work);

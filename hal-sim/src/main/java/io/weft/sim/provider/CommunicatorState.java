@@ -3,6 +3,7 @@ package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.CollectiveKind;
+import io.weft.api.CommunicatorOptions;
 import io.weft.api.ErrorCode;
 import io.weft.api.graph.Command;
 import io.weft.sim.engine.VirtualTime;
@@ -46,6 +47,8 @@ final class CommunicatorState {
     private int members;
     private AcceleratorException asyncError;
     private AcceleratorException aborted;
+    private CommunicatorOptions options;
+    private boolean finished;
 
     CommunicatorState(SimPlatform platform, String name, int size) {
         this.platform = platform;
@@ -180,6 +183,34 @@ final class CommunicatorState {
                         connecting);
     }
 
+    /**
+     * A member says how it wants the communicator.
+     *
+     * @throws AcceleratorException INVALID_ARGUMENT when another member wants it otherwise
+     */
+    void agree(CommunicatorOptions wanted) {
+        if (options != null && options.blocking() != wanted.blocking()) {
+            throw AcceleratorException.invalid(
+                    "communicator", "some ranks of " + name + " block and others do not; all must do alike");
+        }
+        options = wanted;
+    }
+
+    CommunicatorOptions options() {
+        return options;
+    }
+
+    /** Nothing more is issued. */
+    void finish() {
+        requireUsable("finish");
+        finished = true;
+    }
+
+    /** Whether no call of its members is under way. */
+    boolean isReady() {
+        return missing().isEmpty() && (!finished || pending.isEmpty());
+    }
+
     /** A member has closed; true when it was the last. */
     boolean leave() {
         return --members == 0;
@@ -205,6 +236,19 @@ final class CommunicatorState {
     /** Issues a group of parts. */
     void issue(List<CollectiveDriver.Part> group) {
         requireUsable("collective");
+        if (finished) {
+            throw new AcceleratorException(
+                    ErrorCode.INVALID_STATE, "collective", name + " was finished before, and takes nothing more");
+        }
+        if (!options.blocking() && !isReady()) {
+            throw new AcceleratorException(
+                    ErrorCode.INVALID_STATE,
+                    "collective",
+                    name + " is not ready: " + Ranks.name(missing()) + " did not join yet",
+                    "ask isReady() until it says so",
+                    null,
+                    null);
+        }
         for (CollectiveDriver.Part part : group) {
             SimStream stream = (SimStream) part.stream();
             stream.device().faults().requireAlive("collective");

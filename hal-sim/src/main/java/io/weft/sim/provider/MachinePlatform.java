@@ -4,10 +4,21 @@ package io.weft.sim.provider;
 import io.weft.api.PlatformUri;
 import io.weft.sim.machine.Machine;
 import io.weft.spi.PlatformDriver;
+import java.util.List;
 
 /** Opens a platform on any machine model. Vendors' providers use it for the models that they ship. */
 public final class MachinePlatform {
     private MachinePlatform() {}
+
+    /** The options that {@link #open} takes, with their values, for messages. */
+    public static List<String> options() {
+        return SimOptions.KNOWN;
+    }
+
+    /** Whether {@link #open} takes an option of this name. */
+    public static boolean isOption(String name) {
+        return SimOptions.KNOWN.stream().anyMatch(known -> known.startsWith(name + "="));
+    }
 
     /**
      * Opens a platform.

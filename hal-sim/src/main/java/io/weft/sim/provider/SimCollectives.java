@@ -2,6 +2,7 @@
 package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.CommunicatorOptions;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
@@ -41,6 +42,15 @@ final class SimCollectives implements CollectiveDriver {
 
     @Override
     public CommunicatorDriver join(byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks) {
+        return join(uniqueId, size, localRanks, CommunicatorOptions.defaults());
+    }
+
+    @Override
+    public CommunicatorDriver join(
+            byte[] uniqueId,
+            int size,
+            Map<Integer, ? extends DeviceDriver> localRanks,
+            CommunicatorOptions options) {
         platform.enter("communicator");
         try {
             long id = number(uniqueId);
@@ -58,6 +68,7 @@ final class SimCollectives implements CollectiveDriver {
                         Ranks.name(ranks.keySet().stream().toList()) + " joins with a size of " + size + ", others of "
                                 + state.name() + " with " + state.size());
             }
+            state.agree(options);
             state.join(ranks);
             return new SimCommunicator(platform, state, ranks);
         } finally {

@@ -3,6 +3,7 @@ package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.CollectiveKind;
+import io.weft.api.CommunicatorOptions;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
@@ -40,6 +41,12 @@ final class SimCommunicator implements CommunicatorDriver {
 
     @Override
     public Map<Integer, Membership> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
+        return split(colors, keys, null);
+    }
+
+    @Override
+    public Map<Integer, Membership> split(
+            Map<Integer, Integer> colors, Map<Integer, Integer> keys, CommunicatorOptions options) {
         platform.enter("split");
         try {
             requireOpen("split");
@@ -58,13 +65,13 @@ final class SimCommunicator implements CommunicatorDriver {
                             ErrorCode.TIMEOUT,
                             "split",
                             Ranks.name(round.missing()) + " of " + state.name() + " did not take part"));
-            return memberships(round);
+            return memberships(round, options == null ? state.options() : options);
         } finally {
             platform.leave();
         }
     }
 
-    private Map<Integer, Membership> memberships(SplitRound round) {
+    private Map<Integer, Membership> memberships(SplitRound round, CommunicatorOptions options) {
         Map<Integer, Membership> result = new TreeMap<>();
         round.groups().forEach((color, oldRanks) -> {
             CommunicatorState made = round.result().get(color);
@@ -78,6 +85,7 @@ final class SimCommunicator implements CommunicatorDriver {
             if (mine.isEmpty()) {
                 return;
             }
+            made.agree(options);
             made.join(mine);
             SimCommunicator communicator = new SimCommunicator(platform, made, mine);
             mine.keySet()
@@ -85,6 +93,34 @@ final class SimCommunicator implements CommunicatorDriver {
                             result.put(oldRanks.get(rank), new Membership(communicator, rank, oldRanks.size())));
         });
         return result;
+    }
+
+    @Override
+    public boolean isReady() {
+        platform.enter("ready");
+        try {
+            requireOpen("ready");
+            state.requireUsable("ready");
+            // Asking costs the host a moment, in which the devices go on.
+            ranks.values().forEach(device -> platform.poll(device, null));
+            return state.isReady();
+        } finally {
+            platform.leave();
+        }
+    }
+
+    @Override
+    public void finish() {
+        platform.enter("finish");
+        try {
+            requireOpen("finish");
+            state.finish();
+            if (state.options().blocking()) {
+                ranks.values().forEach(state::drain);
+            }
+        } finally {
+            platform.leave();
+        }
     }
 
     @Override

@@ -22,7 +22,7 @@ record SimOptions(boolean functional, int devices, int queueDepth, long hostMemo
     /** What is taken when the URI says nothing: deep enough for any schedule, and no wait is longer than a test can bear. */
     static final SimOptions DEFAULTS = new SimOptions(true, 0, 4096, 0, 10_000);
 
-    private static final List<String> KNOWN =
+    static final List<String> KNOWN =
             List.of("mode=functional|timing", "devices=N", "queue-depth=N", "host-memory=BYTES", "stall-timeout-ms=N");
 
     /**

@@ -109,6 +109,7 @@ final class SimPlatform implements PlatformDriver, SimFaults {
     private Set<Capability> declare() {
         Set<Capability> declared = EnumSet.of(
                 Capability.COLLECTIVES,
+                Capability.COMMUNICATOR_OPTIONS,
                 Capability.SYMMETRIC_MEMORY,
                 Capability.VIRTUAL_MEMORY,
                 Capability.DEVICE_GRAPHS,

@@ -18,6 +18,7 @@ import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -29,6 +30,9 @@ import java.util.Set;
  * in a run of their own, on platforms that hold data. Safe for any thread as long as each call has a platform of its own.
  */
 public final class CollectiveBench {
+    /** How much longer a size takes than the next larger one before it is noted; RCCL's own steps between protocols stay below. */
+    private static final double CLIFF = 2;
+
     /** A service without state. */
     public CollectiveBench() {}
 
@@ -138,7 +142,29 @@ public final class CollectiveBench {
                 }
             }
         }
+        noteCliffs(operation, rows, notes);
         return new Table(operation, ranks, rows);
+    }
+
+    /** A size that takes much longer than a larger one is a fault of the library or the node, as in ROCm/rccl#1490, and easily missed in a table. */
+    private static void noteCliffs(CollectiveOperation operation, List<Row> rows, Set<String> notes) {
+        for (int i = 0; i + 1 < rows.size(); i++) {
+            Row row = rows.get(i);
+            Row next = rows.get(i + 1);
+            boolean alike = row.type() == next.type() && row.reduction().equals(next.reduction());
+            double micros = row.outOfPlace().us();
+            double larger = next.outOfPlace().us();
+            if (alike && next.bytes() > row.bytes() && larger > 0 && micros > CLIFF * larger) {
+                notes.add(String.format(
+                        Locale.ROOT,
+                        "%s of %d bytes takes %.1f us, and of %d bytes %.1f us: look for a cliff between two protocols",
+                        operation.label(),
+                        row.bytes(),
+                        micros,
+                        next.bytes(),
+                        larger));
+            }
+        }
     }
 
     private static CollectiveClock clock(Platform platform, Communicator communicator, CollectiveRequest request) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.amd.rccl;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.CollectiveKind;
+import io.weft.api.CommunicatorOptions;
+import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
+import io.weft.api.ReduceOp;
+import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CommunicatorDriver;
+import io.weft.spi.DeviceDriver;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * A communicator with RCCL's refusals.
+ *
+ * <p>RCCL has one type for each 8-bit float, and the chip decides what its bytes mean: FNUZ on gfx942, OCP on gfx950. A job over both computes wrong numbers without a word, so
+ * 8-bit floats are refused on a communicator whose members differ.
+ */
+final class RcclCommunicator implements CommunicatorDriver {
+    private final CommunicatorDriver simulator;
+    private final Set<String> encodings;
+
+    RcclCommunicator(CommunicatorDriver simulator, Set<String> encodings) {
+        this.simulator = simulator;
+        this.encodings = new TreeSet<>(encodings);
+    }
+
+    /** What a device's 8-bit floats are: fnuz, ocp or none. */
+    static String encoding(DeviceDriver device) {
+        return device.properties().extra().getOrDefault("fp8", "none");
+    }
+
+    @Override
+    public void enqueue(List<CollectiveDriver.Part> group) {
+        for (CollectiveDriver.Part part : group) {
+            ElementType type = part.command().type();
+            if (type != null && type.isFp8()) {
+                requireOneEncoding(part);
+            }
+        }
+        RcclResults.run("collective", () -> simulator.enqueue(group));
+    }
+
+    private void requireOneEncoding(CollectiveDriver.Part part) {
+        if (encodings.size() > 1) {
+            throw new AcceleratorException(
+                    ErrorCode.UNSUPPORTED,
+                    "collective",
+                    part.command().kind() + " of " + part.command().type()
+                            + ": members of this communicator read 8-bit floats differently (" + String.join(", ", encodings)
+                            + "), as the byte 0x38, which is 0.5 for FNUZ and 1.0 for OCP",
+                    "convert to another type first",
+                    RcclResult.INVALID_ARGUMENT.word(),
+                    null);
+        }
+    }
+
+    @Override
+    public Map<Integer, Membership> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
+        return split(colors, keys, null);
+    }
+
+    @Override
+    public Map<Integer, Membership> split(
+            Map<Integer, Integer> colors, Map<Integer, Integer> keys, CommunicatorOptions options) {
+        Map<CommunicatorDriver, RcclCommunicator> made = new LinkedHashMap<>();
+        Map<Integer, Membership> result = new LinkedHashMap<>();
+        RcclResults.of("split", () -> simulator.split(colors, keys, options))
+                .forEach((oldRank, membership) -> result.put(
+                        oldRank,
+                        new Membership(
+                                made.computeIfAbsent(
+                                        membership.communicator(), inner -> new RcclCommunicator(inner, encodings)),
+                                membership.rank(),
+                                membership.size())));
+        return result;
+    }
+
+    @Override
+    public boolean isReady() {
+        return RcclResults.of("ready", simulator::isReady);
+    }
+
+    @Override
+    public void finish() {
+        RcclResults.run("finish", simulator::finish);
+    }
+
+    @Override
+    public String describe(CollectiveKind kind, ReduceOp op, ElementType type, long bytes) {
+        return simulator.describe(kind, op, type, bytes);
+    }
+
+    @Override
+    public Optional<AcceleratorException> asyncError() {
+        return simulator.asyncError().map(failure -> RcclResults.said("collective", failure));
+    }
+
+    @Override
+    public void abort() {
+        simulator.abort();
+    }
+
+    @Override
+    public void close() {
+        simulator.close();
+    }
+}
