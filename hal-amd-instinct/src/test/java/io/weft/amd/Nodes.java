@@ -14,6 +14,7 @@ import io.weft.api.Platform;
 import io.weft.api.PlatformUri;
 import io.weft.api.numeric.RandomData;
 import io.weft.sim.machine.Machine;
+import io.weft.sim.provider.MachinePlatform;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.function.Executable;
 
@@ -28,6 +29,19 @@ public final class Nodes {
     public static Platform open(String uri) {
         PlatformUri parsed = PlatformUri.parse(uri);
         return new Platform(parsed, new AmdProvider().open(parsed));
+    }
+
+    /** Opens a node of the first devices of two shipped machines, joined with one another; the caller closes it. */
+    public static Platform mixed(String one, String other) {
+        Machine first = AmdMachines.document(one).orElseThrow();
+        Machine.Builder builder = Machine.builder("mixed").vendor("AMD");
+        builder.device(first.device(0));
+        builder.device(AmdMachines.document(other).orElseThrow().device(0));
+        builder.link(first.links().getFirst());
+        first.collectiveModels().forEach(builder::collective);
+        Machine machine = NodeModel.of(builder.build(), AmdSettings.none());
+        PlatformUri uri = PlatformUri.parse("amd:mixed");
+        return new Platform(uri, new AmdPlatform(MachinePlatform.open(uri, machine), machine, AmdSettings.none()));
     }
 
     /** A shipped machine under settings, written as options of a URI such as {@code HSA_ENABLE_SDMA=0}; empty for none. */

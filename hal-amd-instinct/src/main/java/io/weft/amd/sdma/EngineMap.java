@@ -22,7 +22,7 @@ public final class EngineMap {
 
     /**
      * The driver's recommendation for eight GPUs that are joined each with each and have 2 + 14 engines (MI300X and its successors), by source and destination:
-     * recommended_sdma_engine_id_mask of the kernel driver, amd-gfx list. Each peer has an engine of its own, the same in both directions. Not given under SR-IOV.
+     * recommended_sdma_engine_id_mask of the kernel driver, amd-gfx list. Each peer has an engine of its own; the way back is not always the same one. Not given under SR-IOV.
      */
     private static final int[][] MESH = {
         {NONE, 14, 12, 2, 4, 8, 10, 6},

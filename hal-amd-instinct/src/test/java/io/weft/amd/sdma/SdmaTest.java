@@ -47,12 +47,11 @@ class SdmaTest {
     // The engine map.
 
     @Test
-    void sevenPeersHaveSevenEnginesOfTheirOwnTheSameInBothDirections() {
+    void sevenPeersHaveSevenEnginesOfTheirOwn() {
         for (int from = 0; from < 8; from++) {
             Set<Integer> engines = new HashSet<>();
             for (int to = 0; to < 8; to++) {
                 int engine = EngineMap.recommendedInMesh(from, to);
-                assertEquals(engine, EngineMap.recommendedInMesh(to, from));
                 if (from != to) {
                     assertTrue(engine >= 2 && engine <= 14 && engine % 2 == 0, "engine " + engine);
                     engines.add(engine);
@@ -201,8 +200,8 @@ class SdmaTest {
         for (int peer = 1; peer < 8; peer++) {
             all.add(0, peer, peer, LARGE, CopyMethod.AUTO);
         }
-        // One engine after the other where there is one, two at a time where there are two, and one for peers of three.
-        int turns = engines == 0 ? 1 : engines == 2 ? 4 : 7;
+        // One after the other on one engine, two at a time on two, and one engine for peers of three; kernels have four queues.
+        int turns = engines == 0 ? 2 : engines == 2 ? 4 : 7;
         double one = new Copies(machine).add(0, 1, 1, LARGE, CopyMethod.AUTO).nanos();
         assertEquals(turns * one, all.nanos(), 0.05 * turns * one);
     }

@@ -135,10 +135,10 @@ class HipStreamsTest {
             Stream before = stream(first, perThread);
             Stream after = stream(second, perThread);
             work(before);
-            Event done = device.createEvent(EventOptions.untimed());
-            after.record(done);
             Event end = device.createEvent(EventOptions.untimed());
             before.record(end);
+            Event done = device.createEvent(EventOptions.untimed());
+            after.record(done);
             done.synchronize();
             assertEquals(joins, end.query(), first + " then " + second);
             platform.synchronize();
