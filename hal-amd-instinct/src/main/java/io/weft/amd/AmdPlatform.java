@@ -34,7 +34,7 @@ final class AmdPlatform implements PlatformDriver {
         settings.values().forEach((setting, value) -> versions.put(setting.name(), value));
         properties = new PlatformProperties(own.machine(), own.vendor(), own.figures(), versions);
         collectives = new RcclCollectives(
-                simulator.extension(CollectiveDriver.class).orElseThrow());
+                simulator.extension(CollectiveDriver.class).orElseThrow(), machine);
         int devices = simulator.devices().size();
         tables = new ChoiceTables() {
             @Override

@@ -4,6 +4,7 @@ package io.weft.amd.rccl;
 import io.weft.api.AcceleratorException;
 import io.weft.api.CommunicatorOptions;
 import io.weft.api.ErrorCode;
+import io.weft.sim.machine.Machine;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
@@ -22,10 +23,16 @@ public final class RcclCollectives implements CollectiveDriver {
 
     private final CollectiveDriver simulator;
     private final int simulatorBytes;
+    private final Machine machine;
 
-    /** Over the simulator's communicators. */
-    public RcclCollectives(CollectiveDriver simulator) {
+    /**
+     * Over the simulator's communicators.
+     *
+     * @param machine whose ways they take
+     */
+    public RcclCollectives(CollectiveDriver simulator, Machine machine) {
         this.simulator = simulator;
+        this.machine = machine;
         simulatorBytes = simulator.newUniqueId().length;
     }
 
@@ -60,6 +67,8 @@ public final class RcclCollectives implements CollectiveDriver {
                 "communicator",
                 () -> new RcclCommunicator(
                         simulator.join(Arrays.copyOf(uniqueId, simulatorBytes), size, localRanks, options),
+                        machine,
+                        size,
                         encodings));
     }
 

@@ -7,6 +7,7 @@ import io.weft.api.CommunicatorOptions;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
+import io.weft.sim.machine.Machine;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
@@ -25,10 +26,14 @@ import java.util.TreeSet;
  */
 final class RcclCommunicator implements CommunicatorDriver {
     private final CommunicatorDriver simulator;
+    private final Machine machine;
+    private final int size;
     private final Set<String> encodings;
 
-    RcclCommunicator(CommunicatorDriver simulator, Set<String> encodings) {
+    RcclCommunicator(CommunicatorDriver simulator, Machine machine, int size, Set<String> encodings) {
         this.simulator = simulator;
+        this.machine = machine;
+        this.size = size;
         this.encodings = new TreeSet<>(encodings);
     }
 
@@ -77,7 +82,8 @@ final class RcclCommunicator implements CommunicatorDriver {
                         oldRank,
                         new Membership(
                                 made.computeIfAbsent(
-                                        membership.communicator(), inner -> new RcclCommunicator(inner, encodings)),
+                                        membership.communicator(),
+                                        inner -> new RcclCommunicator(inner, machine, membership.size(), encodings)),
                                 membership.rank(),
                                 membership.size())));
         return result;
@@ -95,7 +101,7 @@ final class RcclCommunicator implements CommunicatorDriver {
 
     @Override
     public String describe(CollectiveKind kind, ReduceOp op, ElementType type, long bytes) {
-        return simulator.describe(kind, op, type, bytes);
+        return RcclTables.choice(machine, kind, size, bytes);
     }
 
     @Override

@@ -69,6 +69,23 @@ public final class RcclTables {
                 notes(machine, ways)));
     }
 
+    /** The way that is taken for one size, for people; empty when there is nothing to choose. */
+    static String choice(Machine machine, CollectiveKind kind, int ranks, long bytes) {
+        if (kind == CollectiveKind.BARRIER || ranks < 2 || bytes < 1) {
+            return "";
+        }
+        CollectiveRange best = null;
+        double least = Double.POSITIVE_INFINITY;
+        for (CollectiveRange way : machine.collective(kind).ways(bytes)) {
+            double micros = micros(new GraphEstimator(only(machine, way)), kind, ranks, bytes);
+            if (micros < least) {
+                least = micros;
+                best = way;
+            }
+        }
+        return best == null ? "" : best.label() + ", " + best.computeUnits() + " channels";
+    }
+
     private static List<String> notes(Machine machine, List<CollectiveRange> ways) {
         List<String> notes = new ArrayList<>();
         notes.add("A channel is a block and takes a compute unit; NCCL_ALGO, NCCL_PROTO, NCCL_MIN_NCHANNELS and"
