@@ -24,7 +24,8 @@ public record CommunicatorOptions(boolean blocking, int minChannels, int maxChan
         if (maxChannels > 0 && minChannels > maxChannels) {
             throw AcceleratorException.invalid(
                     "communicator",
-                    "channels are " + minChannels + " at least and only " + maxChannels + " at most; give fewer as the least");
+                    "channels are " + minChannels + " at least and only " + maxChannels
+                            + " at most; give fewer as the least");
         }
     }
 

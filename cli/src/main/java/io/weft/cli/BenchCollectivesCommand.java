@@ -161,8 +161,9 @@ final class BenchCollectivesCommand implements Callable<Integer> {
     @Option(
             names = "--thresholds",
             paramLabel = "FILE",
-            description = "Hold bus bandwidths against those of a JSON file in the form of ROCm/cvs; exit code 1 when one"
-                    + " is missed.")
+            description =
+                    "Hold bus bandwidths against those of a JSON file in the form of ROCm/cvs; exit code 1 when one"
+                            + " is missed.")
     Path thresholds;
 
     @Option(names = "--json", description = "Print JSON.")
@@ -213,7 +214,8 @@ final class BenchCollectivesCommand implements Callable<Integer> {
                     choices(platform, report, out);
                 }
             }
-            boolean reached = demanded == null || judge(demanded, report, json ? spec.commandLine().getErr() : out);
+            boolean reached = demanded == null
+                    || judge(demanded, report, json ? spec.commandLine().getErr() : out);
             return report.wrong() == 0 && reached ? ExitCode.GOOD : ExitCode.BAD_ANSWER;
         }
     }
@@ -231,8 +233,7 @@ final class BenchCollectivesCommand implements Callable<Integer> {
         platform.extension(ChoiceTables.class).ifPresent(choices -> {
             for (CollectiveReport.Table table : report.tables()) {
                 out.println();
-                ChoiceTablePrinter.print(
-                        choices.collectives(table.operation().kind(), table.ranks()), "# ", out);
+                ChoiceTablePrinter.print(choices.collectives(table.operation().kind(), table.ranks()), "# ", out);
             }
         });
     }

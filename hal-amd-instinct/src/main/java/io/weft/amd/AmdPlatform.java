@@ -33,8 +33,8 @@ final class AmdPlatform implements PlatformDriver {
         Map<String, String> versions = new LinkedHashMap<>(own.versions());
         settings.values().forEach((setting, value) -> versions.put(setting.name(), value));
         properties = new PlatformProperties(own.machine(), own.vendor(), own.figures(), versions);
-        collectives = new RcclCollectives(
-                simulator.extension(CollectiveDriver.class).orElseThrow(), machine);
+        collectives =
+                new RcclCollectives(simulator.extension(CollectiveDriver.class).orElseThrow(), machine);
         int devices = simulator.devices().size();
         tables = new ChoiceTables() {
             @Override

@@ -31,12 +31,14 @@ final class NodeModel {
      *
      * @param recommended the engines that its driver recommends
      */
-    static Machine of(Machine machine, AmdSettings settings, java.util.function.Function<Machine, EngineMap> recommended) {
+    static Machine of(
+            Machine machine, AmdSettings settings, java.util.function.Function<Machine, EngineMap> recommended) {
         boolean engines = !settings.isOff(Setting.HSA_ENABLE_SDMA);
         List<DeviceModel> devices = new ArrayList<>();
         for (DeviceModel device : machine.devices()) {
             int count = engines ? settings.engines().orElse(device.copyEngines().count()) : 0;
-            devices.add(device.with(engines(device.copyEngines(), count, settings), queues(device.kernels(), settings)));
+            devices.add(
+                    device.with(engines(device.copyEngines(), count, settings), queues(device.kernels(), settings)));
         }
         Machine.Builder builder = machine.with(devices, RcclWays.under(settings, machine));
         RingSearch.rings(machine).forEach(builder::ring);
@@ -49,7 +51,8 @@ final class NodeModel {
     }
 
     private static CopyEngineModel engines(CopyEngineModel model, int count, AmdSettings settings) {
-        long kernelUpTo = 1024L * settings.number(Setting.ROC_P2P_SDMA_SIZE, (int) (SdmaRules.PEER_KERNEL_BYTES / 1024));
+        long kernelUpTo =
+                1024L * settings.number(Setting.ROC_P2P_SDMA_SIZE, (int) (SdmaRules.PEER_KERNEL_BYTES / 1024));
         return new CopyEngineModel(
                 count,
                 Math.min(HOST_ENGINES, count),

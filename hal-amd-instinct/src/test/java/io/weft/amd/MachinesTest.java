@@ -48,7 +48,8 @@ class MachinesTest {
                 .copy(3, 0, BYTES, CopyMethod.KERNEL)
                 .gigabytesPerSecond()[0];
         assertEquals(70, 2 * bridge, 0.1 * 70, "ROCm/rccl#901: about 70 of 92 GB/s both ways");
-        double link = Measurement.on("mi300a-4").copy(0, 3, BYTES, CopyMethod.KERNEL).gigabytesPerSecond()[0];
+        double link =
+                Measurement.on("mi300a-4").copy(0, 3, BYTES, CopyMethod.KERNEL).gigabytesPerSecond()[0];
         assertEquals(63, link, 0.1 * 63, "torch-mojo PR#455: one link");
     }
 

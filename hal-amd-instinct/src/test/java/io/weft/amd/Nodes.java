@@ -47,8 +47,7 @@ public final class Nodes {
     /** A shipped machine under settings, written as options of a URI such as {@code HSA_ENABLE_SDMA=0}; empty for none. */
     public static Machine machine(String name, String options) {
         PlatformUri uri = PlatformUri.parse("amd:" + name + (options.isEmpty() ? "" : "?" + options));
-        return NodeModel.of(
-                AmdMachines.document(name).orElseThrow(), AmdSettings.of(uri, variable -> null));
+        return NodeModel.of(AmdMachines.document(name).orElseThrow(), AmdSettings.of(uri, variable -> null));
     }
 
     /** Random bytes of a seeded stream. */

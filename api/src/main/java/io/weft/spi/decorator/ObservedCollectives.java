@@ -30,10 +30,7 @@ final class ObservedCollectives implements CollectiveDriver {
 
     @Override
     public CommunicatorDriver join(
-            byte[] uniqueId,
-            int size,
-            Map<Integer, ? extends DeviceDriver> localRanks,
-            CommunicatorOptions options) {
+            byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks, CommunicatorOptions options) {
         Map<Integer, DeviceDriver> own = new LinkedHashMap<>();
         localRanks.forEach((rank, device) -> own.put(rank, ObservedPlatform.unwrap(device)));
         CommunicatorDriver communicator = backend.join(uniqueId, size, own, options);

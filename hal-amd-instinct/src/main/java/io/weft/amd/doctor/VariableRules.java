@@ -72,7 +72,8 @@ final class VariableRules {
                     "HSA_ENABLE_SDMA_GANG",
                     (node, value) -> value.equals("1")
                             ? Verdict.note(
-                                    "One copy over parallel links then takes several engines, which another copy misses.", ROCR)
+                                    "One copy over parallel links then takes several engines, which another copy misses.",
+                                    ROCR)
                             : null),
             new Rule(
                     "HSA_ENABLE_SDMA_RECOMMENDED_ENG",
@@ -95,7 +96,8 @@ final class VariableRules {
                     "GPU_FORCE_BLIT_COPY_SIZE",
                     (node, value) -> value.matches("\\d{1,9}")
                             ? Verdict.note(
-                                    "Copies up to so many KiB go by kernel, which starts sooner and takes compute units.", HIP)
+                                    "Copies up to so many KiB go by kernel, which starts sooner and takes compute units.",
+                                    HIP)
                             : Verdict.warning("It is no number of KiB.", HIP, "Unset it.")),
             new Rule(
                     "RCCL_LL128_FORCE_ENABLE",

@@ -48,10 +48,7 @@ public final class RcclCollectives implements CollectiveDriver {
 
     @Override
     public CommunicatorDriver join(
-            byte[] uniqueId,
-            int size,
-            Map<Integer, ? extends DeviceDriver> localRanks,
-            CommunicatorOptions options) {
+            byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks, CommunicatorOptions options) {
         if (uniqueId.length != ID_BYTES) {
             throw new AcceleratorException(
                     ErrorCode.INVALID_ARGUMENT,

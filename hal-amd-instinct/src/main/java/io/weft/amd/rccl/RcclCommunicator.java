@@ -59,7 +59,8 @@ final class RcclCommunicator implements CommunicatorDriver {
                     ErrorCode.UNSUPPORTED,
                     "collective",
                     part.command().kind() + " of " + part.command().type()
-                            + ": members of this communicator read 8-bit floats differently (" + String.join(", ", encodings)
+                            + ": members of this communicator read 8-bit floats differently ("
+                            + String.join(", ", encodings)
                             + "), as the byte 0x38, which is 0.5 for FNUZ and 1.0 for OCP",
                     "convert to another type first",
                     RcclResult.INVALID_ARGUMENT.word(),

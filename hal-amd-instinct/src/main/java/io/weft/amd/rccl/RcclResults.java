@@ -29,7 +29,8 @@ final class RcclResults {
             return failure;
         }
         // RCCL tells two ranks on one GPU apart from other bad arguments: "Duplicate GPU detected".
-        boolean duplicate = operation.equals("communicator") && failure.detail().contains("a device can be one rank only");
+        boolean duplicate =
+                operation.equals("communicator") && failure.detail().contains("a device can be one rank only");
         RcclResult result = duplicate ? RcclResult.INVALID_USAGE : RcclResult.of(failure.code());
         return new AcceleratorException(
                 failure.code(),

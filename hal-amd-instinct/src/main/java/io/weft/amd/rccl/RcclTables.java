@@ -118,10 +118,7 @@ public final class RcclTables {
             Command.Collective part = part(graph, kind, rank, ranks, bytes, block);
             graph.add(rank, 0, Priority.NORMAL, part, "collective");
         }
-        return estimator
-                        .estimate(graph.build(), Issue.STREAMS, Detail.SUMMARY)
-                        .makespanNanos()
-                / 1e3;
+        return estimator.estimate(graph.build(), Issue.STREAMS, Detail.SUMMARY).makespanNanos() / 1e3;
     }
 
     private static Command.Collective part(
@@ -140,7 +137,8 @@ public final class RcclTables {
             case BARRIER -> 0;
         };
         CollectiveKind mine = kind.pointToPoint() ? rank == 0 ? CollectiveKind.SEND : CollectiveKind.RECEIVE : kind;
-        List<Long> counts = kind == CollectiveKind.ALL_TO_ALL_V ? java.util.Collections.nCopies(ranks, block) : List.of();
+        List<Long> counts =
+                kind == CollectiveKind.ALL_TO_ALL_V ? java.util.Collections.nCopies(ranks, block) : List.of();
         return new Command.Collective(
                 mine,
                 ReduceOp.SUM,

@@ -59,7 +59,9 @@ public final class RcclWays {
         int most = settings.number(Setting.NCCL_MAX_NCHANNELS, Integer.MAX_VALUE);
         if (fewest > most) {
             throw AcceleratorException.invalid(
-                    "RCCL", "NCCL_MIN_NCHANNELS is " + fewest + " and NCCL_MAX_NCHANNELS " + most + "; give fewer as the least");
+                    "RCCL",
+                    "NCCL_MIN_NCHANNELS is " + fewest + " and NCCL_MAX_NCHANNELS " + most
+                            + "; give fewer as the least");
         }
         List<CollectiveModel> models = new ArrayList<>();
         for (CollectiveModel model : machine.collectiveModels()) {
@@ -97,11 +99,11 @@ public final class RcclWays {
         }
         boolean without = value.startsWith("^");
         Set<String> named = new LinkedHashSet<>();
-        for (String name : (without ? value.substring(1) : value).toLowerCase(Locale.ROOT).split(",", -1)) {
+        for (String name :
+                (without ? value.substring(1) : value).toLowerCase(Locale.ROOT).split(",", -1)) {
             if (!known.contains(name)) {
                 throw AcceleratorException.invalid(
-                        "RCCL",
-                        setting + " names '" + name + "'; it must name some of " + String.join(", ", known));
+                        "RCCL", setting + " names '" + name + "'; it must name some of " + String.join(", ", known));
             }
             named.add(name);
         }

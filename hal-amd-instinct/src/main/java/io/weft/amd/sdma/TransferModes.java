@@ -108,8 +108,7 @@ public final class TransferModes {
                 figure(rate / 1e9));
     }
 
-    private static List<String> device(
-            Machine machine, int peer, long bytes, String path, String range, int devices) {
+    private static List<String> device(Machine machine, int peer, long bytes, String path, String range, int devices) {
         boolean engine = machine.device(0).copyEngines().count() > 0
                 && machine.copyRules().byEngine(machine, 0, 0, peer, bytes, CopyMethod.AUTO);
         int gang = engine && machine.copyRules() instanceof SdmaRules rules ? rules.gang(machine, 0, 0, peer) : 1;
@@ -123,9 +122,14 @@ public final class TransferModes {
                 new Command.Copy(to, from, engine ? CopyMethod.ENGINE : CopyMethod.KERNEL),
                 "copy");
         double nanos = new GraphEstimator(machine).aloneNanos(graph.build(), 0);
-        String units = engine ? "0" : peer == 0 ? "all" : Integer.toString(machine.device(0).kernels().peerCopyUnits());
+        String units = engine
+                ? "0"
+                : peer == 0
+                        ? "all"
+                        : Integer.toString(machine.device(0).kernels().peerCopyUnits());
         String by = engine
-                ? "engine " + machine.copyRules().engine(machine, 0, 0, peer) + (gang > 1 ? " and " + (gang - 1) + " more" : "")
+                ? "engine " + machine.copyRules().engine(machine, 0, 0, peer)
+                        + (gang > 1 ? " and " + (gang - 1) + " more" : "")
                 : KERNEL;
         return List.of(path, range, by, units, figure(LARGE / nanos));
     }

@@ -98,7 +98,8 @@ public final class AmdSettings {
     private static int engines(PlatformUri uri, String value) {
         if (!value.matches("\\d{1,2}") || Integer.parseInt(value) > MOST_ENGINES) {
             throw AcceleratorException.invalid(
-                    "open " + uri, ENGINES + " is '" + value + "'; it must be a whole number from 0 to " + MOST_ENGINES);
+                    "open " + uri,
+                    ENGINES + " is '" + value + "'; it must be a whole number from 0 to " + MOST_ENGINES);
         }
         return Integer.parseInt(value);
     }

@@ -42,7 +42,8 @@ public enum Setting {
             return switch (this) {
                 case SWITCH -> value.equals("0") || value.equals("1");
                 case NUMBER -> value.matches("\\d{1,7}") && Integer.parseInt(value) <= 1 << 20;
-                case COUNT -> value.matches("\\d{1,3}") && Integer.parseInt(value) >= 1 && Integer.parseInt(value) <= 256;
+                case COUNT ->
+                    value.matches("\\d{1,3}") && Integer.parseInt(value) >= 1 && Integer.parseInt(value) <= 256;
                 case NAMES -> value.matches("\\^?[A-Za-z0-9]+(,[A-Za-z0-9]+)*");
             };
         }

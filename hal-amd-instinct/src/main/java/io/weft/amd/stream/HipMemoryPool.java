@@ -237,7 +237,8 @@ public final class HipMemoryPool implements AutoCloseable {
     }
 
     private void trim(long keep) {
-        unused.sort(Comparator.comparingLong((Block block) -> block.buffer.bytes()).reversed());
+        unused.sort(
+                Comparator.comparingLong((Block block) -> block.buffer.bytes()).reversed());
         for (int i = 0; i < unused.size() && reservedBytes > keep; ) {
             Block block = unused.get(i);
             if (block.free.query()) {

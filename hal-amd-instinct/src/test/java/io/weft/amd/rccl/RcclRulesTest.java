@@ -55,7 +55,8 @@ class RcclRulesTest {
         return buffer;
     }
 
-    private void refused(RcclResult result, ErrorCode code, org.junit.jupiter.api.function.Executable call, String words) {
+    private void refused(
+            RcclResult result, ErrorCode code, org.junit.jupiter.api.function.Executable call, String words) {
         AcceleratorException refusal = Nodes.refused(code, call, words);
         assertEquals(result.code(), refusal.vendorError().orElseThrow().code(), refusal::getMessage);
     }
@@ -166,16 +167,15 @@ class RcclRulesTest {
 
     @Test
     void rule8ASplitOrdersByKeyThenRankLeavesOutWhoHasNoColourAndTakesOverOptions() {
-        Map<Integer, io.weft.api.Device> ranks = Map.of(
-                0, platform.device(0), 1, platform.device(1), 2, platform.device(2), 3, platform.device(3));
+        Map<Integer, io.weft.api.Device> ranks =
+                Map.of(0, platform.device(0), 1, platform.device(1), 2, platform.device(2), 3, platform.device(3));
         Communicator world = Communicator.join(
                 platform,
                 Communicator.newUniqueId(platform),
                 4,
                 ranks,
                 CommunicatorOptions.defaults().withBlocking(false));
-        Map<Integer, Communicator> parts =
-                world.split(Map.of(0, 7, 1, -1, 2, 7, 3, 7), Map.of(0, 5, 2, 1, 3, 1), null);
+        Map<Integer, Communicator> parts = world.split(Map.of(0, 7, 1, -1, 2, 7, 3, 7), Map.of(0, 5, 2, 1, 3, 1), null);
         assertEquals(List.of(0, 2, 3), List.copyOf(parts.keySet()));
         Communicator part = parts.get(0);
         assertEquals(3, part.size());
@@ -265,8 +265,7 @@ class RcclRulesTest {
                         ReduceOp.SUM,
                         0,
                         streams.get(0));
-                group.reduce(
-                        1, floats(1, 2, 3, 4).vector(2, ElementType.FP32), null, ReduceOp.SUM, 0, streams.get(1));
+                group.reduce(1, floats(1, 2, 3, 4).vector(2, ElementType.FP32), null, ReduceOp.SUM, 0, streams.get(1));
             }
             platform.synchronize();
             assertArrayEquals(new float[] {4, 6}, result.read(ElementType.FP32, 2));
@@ -327,7 +326,8 @@ class RcclRulesTest {
                 }
             }
             platform.synchronize();
-            // 1/3 in this type is 0.34375, and three times 3 * 0.34375 is 3.09, of which the nearest value is 3; not so with 1.
+            // 1/3 in this type is 0.34375, and three times 3 * 0.34375 is 3.09, of which the nearest value is 3; not so
+            // with 1.
             float third = ElementType.FP8_E4M3_FNUZ.decode(ElementType.FP8_E4M3_FNUZ.encode(1f / 3));
             float expected = ElementType.FP8_E4M3_FNUZ.decode(ElementType.FP8_E4M3_FNUZ.encode(3 * (3 * third)));
             assertEquals(0.34375f, third);
@@ -394,7 +394,8 @@ class RcclRulesTest {
 
     @ParameterizedTest
     @CsvSource({"mi300x-8, fnuz, FP8_E4M3_FNUZ, 0.5, 240", "mi355x-8, ocp, FP8_E4M3, 1.0, 448"})
-    void aByteMeansWhatTheChipMakesOfIt(String machine, String encoding, ElementType type, float value, float greatest) {
+    void aByteMeansWhatTheChipMakesOfIt(
+            String machine, String encoding, ElementType type, float value, float greatest) {
         try (Platform other = Nodes.open("amd:" + machine + "?mode=timing")) {
             assertEquals(encoding, other.device(0).properties().extra().get("fp8"));
             assertTrue(other.device(0).properties().gemmTypes().contains(type));
@@ -407,7 +408,8 @@ class RcclRulesTest {
     @Test
     void aCommunicatorOverBothEncodingsRefusesEightBitFloatsAndNothingElse() {
         try (Platform mixed = Nodes.mixed("mi300x-8", "mi355x-8")) {
-            List<Stream> own = List.of(mixed.device(0).createStream(), mixed.device(1).createStream());
+            List<Stream> own =
+                    List.of(mixed.device(0).createStream(), mixed.device(1).createStream());
             try (Communicator communicator =
                     Communicator.over(mixed, mixed.devices().subList(0, 2))) {
                 Communicator.Group group = communicator.group();

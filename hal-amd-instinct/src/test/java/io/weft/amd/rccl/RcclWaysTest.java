@@ -99,7 +99,8 @@ class RcclWaysTest {
     void theTableGoesFromLowLatencyToSimple() {
         try (Platform platform = Nodes.open("amd:mi300x-8?mode=timing")) {
             ChoiceTables tables = platform.extension(ChoiceTables.class).orElseThrow();
-            List<List<String>> rows = tables.collectives(CollectiveKind.ALL_REDUCE, 8).getFirst().rows();
+            List<List<String>> rows =
+                    tables.collectives(CollectiveKind.ALL_REDUCE, 8).getFirst().rows();
             assertEquals("direct ll", rows.getFirst().get(6));
             assertEquals("ring simple", rows.getLast().get(6));
             assertEquals("8", rows.getFirst().getFirst());
@@ -110,7 +111,8 @@ class RcclWaysTest {
     @Test
     void everyOperationHasATable() {
         for (CollectiveKind kind : CollectiveKind.values()) {
-            int tables = RcclTables.tables(Nodes.machine("mi250x-8", ""), kind, 4).size();
+            int tables =
+                    RcclTables.tables(Nodes.machine("mi250x-8", ""), kind, 4).size();
             assertEquals(kind == CollectiveKind.BARRIER ? 0 : 1, tables, kind::toString);
         }
     }

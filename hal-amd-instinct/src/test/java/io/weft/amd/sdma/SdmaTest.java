@@ -86,11 +86,14 @@ class SdmaTest {
         assertTrue(rules("mi300x-8", "").map().isRecommended());
         assertTrue(rules("mi355x-8", "").map().isRecommended());
         assertEquals(14, rules("mi300x-8", "").map().engine(0, 1));
-        EngineMap inOrder = rules("mi300x-8", "HSA_ENABLE_SDMA_RECOMMENDED_ENG=0").map();
-        assertEquals(List.of(false, 2, 8), List.of(inOrder.isRecommended(), inOrder.engine(0, 1), inOrder.engine(0, 7)));
+        EngineMap inOrder =
+                rules("mi300x-8", "HSA_ENABLE_SDMA_RECOMMENDED_ENG=0").map();
+        assertEquals(
+                List.of(false, 2, 8), List.of(inOrder.isRecommended(), inOrder.engine(0, 1), inOrder.engine(0, 7)));
         EngineMap three = rules("mi250x-8", "").map();
-        assertEquals(List.of(2, 3, 4, 2), List.of(
-                three.engine(0, 1), three.engine(0, 2), three.engine(0, 3), three.engine(0, 4)));
+        assertEquals(
+                List.of(2, 3, 4, 2),
+                List.of(three.engine(0, 1), three.engine(0, 2), three.engine(0, 3), three.engine(0, 4)));
     }
 
     private static SdmaRules rules(String machine, String options) {
@@ -112,7 +115,9 @@ class SdmaTest {
 
     @Test
     void twoCopiesToOnePeerShareItsEngineAndHalve() {
-        double one = new Copies("mi300x-8", "").add(0, 1, 0, LARGE, CopyMethod.ENGINE).nanos();
+        double one = new Copies("mi300x-8", "")
+                .add(0, 1, 0, LARGE, CopyMethod.ENGINE)
+                .nanos();
         Copies two = new Copies("mi300x-8", "")
                 .add(0, 1, 0, LARGE, CopyMethod.ENGINE)
                 .add(0, 1, 1, LARGE, CopyMethod.ENGINE);
@@ -141,7 +146,8 @@ class SdmaTest {
     }
 
     private static double rate(String machine, String options, int peer, CopyMethod method) {
-        return LARGE / new Copies(machine, options).add(0, peer, 0, LARGE, method).nanos(0);
+        return LARGE
+                / new Copies(machine, options).add(0, peer, 0, LARGE, method).nanos(0);
     }
 
     // Transfer modes.
@@ -200,7 +206,8 @@ class SdmaTest {
         for (int peer = 1; peer < 8; peer++) {
             all.add(0, peer, peer, LARGE, CopyMethod.AUTO);
         }
-        // One after the other on one engine, two at a time on two, and one engine for peers of three; kernels have four queues.
+        // One after the other on one engine, two at a time on two, and one engine for peers of three; kernels have four
+        // queues.
         int turns = engines == 0 ? 2 : engines == 2 ? 4 : 7;
         double one = new Copies(machine).add(0, 1, 1, LARGE, CopyMethod.AUTO).nanos();
         assertEquals(turns * one, all.nanos(), 0.05 * turns * one);
@@ -251,8 +258,7 @@ class SdmaTest {
             for (int chunk = 0; chunk < chunks; chunk++) {
                 int half = chunk % 2;
                 if (in) {
-                    streams[0].copy(
-                            buffers[half].vector(bytes, ElementType.INT8), part(host, half * bytes, bytes));
+                    streams[0].copy(buffers[half].vector(bytes, ElementType.INT8), part(host, half * bytes, bytes));
                 }
                 if (out) {
                     streams[1].copy(
@@ -314,16 +320,20 @@ class SdmaTest {
                     platform.extension(ChoiceTables.class).orElseThrow().copies();
             assertEquals(2, tables.size());
             assertTrue(tables.getFirst().rows().stream()
-                    .anyMatch(row -> row.get(1).equals("up to 1048576 B") && row.get(2).equals("kernel")));
+                    .anyMatch(row ->
+                            row.get(1).equals("up to 1048576 B") && row.get(2).equals("kernel")));
             assertTrue(tables.getFirst().rows().stream()
                     .anyMatch(row -> row.get(1).equals("above") && row.get(2).equals("engine 14")));
-            assertEquals(List.of("0", "-", "14", "12", "2", "4", "8", "10", "6"), tables.get(1).rows().getFirst());
+            assertEquals(
+                    List.of("0", "-", "14", "12", "2", "4", "8", "10", "6"),
+                    tables.get(1).rows().getFirst());
         }
         try (Platform platform = Nodes.open("amd:mi300x-8?mode=timing&HSA_ENABLE_SDMA=0")) {
             List<ChoiceTables.Table> tables =
                     platform.extension(ChoiceTables.class).orElseThrow().copies();
             assertEquals(1, tables.size());
-            assertTrue(tables.getFirst().rows().stream().allMatch(row -> row.get(2).equals("kernel")));
+            assertTrue(
+                    tables.getFirst().rows().stream().allMatch(row -> row.get(2).equals("kernel")));
         }
     }
 
@@ -343,7 +353,8 @@ class SdmaTest {
         }
 
         Copies add(int from, int to, int lane, long bytes, CopyMethod method) {
-            graph.add(from, lane, Priority.NORMAL, new Command.Copy(view(to, bytes), view(from, bytes), method), "copy");
+            graph.add(
+                    from, lane, Priority.NORMAL, new Command.Copy(view(to, bytes), view(from, bytes), method), "copy");
             return this;
         }
 

@@ -111,7 +111,8 @@ class HipStreamsTest {
                 events.add(done);
             }
             other.synchronize();
-            List<Double> ends = events.stream().map(event -> event.nanosSince(start)).toList();
+            List<Double> ends =
+                    events.stream().map(event -> event.nanosSince(start)).toList();
             device = first;
             return ends;
         }

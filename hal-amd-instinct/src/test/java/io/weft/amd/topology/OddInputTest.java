@@ -317,7 +317,8 @@ class OddInputTest {
             int location = (gpu == 0 ? 0xc1 : 0xd1) << 8;
             Files.writeString(
                     node.resolve("properties"),
-                    "simd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\ndevice_id 29857\nlocation_id " + location + "\n");
+                    "simd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\ndevice_id 29857\nlocation_id " + location
+                            + "\n");
             device("c0", gpu == 0 ? "0000:c1:00.0" : "0000:d1:00.0", gpu == 0 ? "0000:c0:01.0" : "0000:c0:03.0");
         }
         card("mlx5_0", "0000:c2:00.0", "0000:c0:01.0", "400 Gb/sec (4X NDR)", "1");

@@ -167,7 +167,8 @@ final class CommandCosts {
                         ? model.copyEngines().setupNanos()
                         : model.kernels().startNanos());
         switch (command) {
-            case Command.Copy c -> copy(spec, device, c.destination(), c.source(), 1, c.source().bytes(), carrier);
+            case Command.Copy c ->
+                copy(spec, device, c.destination(), c.source(), 1, c.source().bytes(), carrier);
             case Command.CopyStrided c -> strided(spec, device, c, carrier);
             case Command.Gemm g -> gemm(spec, device, g);
             case Command.Fill f -> {

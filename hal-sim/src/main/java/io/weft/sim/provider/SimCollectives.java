@@ -47,10 +47,7 @@ final class SimCollectives implements CollectiveDriver {
 
     @Override
     public CommunicatorDriver join(
-            byte[] uniqueId,
-            int size,
-            Map<Integer, ? extends DeviceDriver> localRanks,
-            CommunicatorOptions options) {
+            byte[] uniqueId, int size, Map<Integer, ? extends DeviceDriver> localRanks, CommunicatorOptions options) {
         platform.enter("communicator");
         try {
             long id = number(uniqueId);

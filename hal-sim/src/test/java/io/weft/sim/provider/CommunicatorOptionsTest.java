@@ -77,7 +77,12 @@ class CommunicatorOptionsTest {
                 for (int rank = 0; rank < all.size(); rank++) {
                     Buffer buffer = platform.device(rank).allocate(4L * COUNT);
                     BufferView view = buffer.vector(COUNT, ElementType.FP32);
-                    group.allReduce(rank, view, view, ReduceOp.SUM, platform.device(rank).defaultStream());
+                    group.allReduce(
+                            rank,
+                            view,
+                            view,
+                            ReduceOp.SUM,
+                            platform.device(rank).defaultStream());
                 }
             }
             assertFalse(platform.device(0).defaultStream().query());
@@ -92,8 +97,7 @@ class CommunicatorOptionsTest {
         byte[] id = Communicator.newUniqueId(platform);
         Communicator zero = join(id, 0, PATIENT);
         Sim.refused(ErrorCode.INVALID_STATE, () -> reduce(zero, 0), "rank 1", "isReady()");
-        Sim.refused(
-                ErrorCode.INVALID_ARGUMENT, () -> join(id, 1, CommunicatorOptions.defaults()), "all must do alike");
+        Sim.refused(ErrorCode.INVALID_ARGUMENT, () -> join(id, 1, CommunicatorOptions.defaults()), "all must do alike");
         zero.abort();
         Sim.refused(ErrorCode.ABORTED, zero::finish);
         zero.close();
@@ -102,8 +106,8 @@ class CommunicatorOptionsTest {
     @Test
     void aSplitTakesOptionsOverOrItsOwn() {
         byte[] id = Communicator.newUniqueId(platform);
-        Communicator world = Communicator.join(
-                platform, id, 2, Map.of(0, platform.device(0), 1, platform.device(1)), PATIENT);
+        Communicator world =
+                Communicator.join(platform, id, 2, Map.of(0, platform.device(0), 1, platform.device(1)), PATIENT);
         Map<Integer, Integer> colors = Map.of(0, 0, 1, 0);
         Communicator inherited = world.split(colors, Map.of(), null).get(0);
         Communicator blocking =

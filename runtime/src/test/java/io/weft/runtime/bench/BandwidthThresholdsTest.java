@@ -49,8 +49,7 @@ class BandwidthThresholdsTest {
             })
     void aFileThatCannotBeUsedGetsOneLine(String text) {
         int bar = text.indexOf('|');
-        AcceleratorException refusal =
-                assertThrows(AcceleratorException.class, () -> parse(text.substring(0, bar)));
+        AcceleratorException refusal = assertThrows(AcceleratorException.class, () -> parse(text.substring(0, bar)));
         assertEquals(ErrorCode.BAD_DOCUMENT, refusal.code());
         assertTrue(refusal.getMessage().contains(text.substring(bar + 1)), refusal::getMessage);
         assertEquals(1, refusal.getMessage().lines().count());
