@@ -13,7 +13,11 @@ package io.weft.api;
 public record CommunicatorOptions(boolean blocking, int minChannels, int maxChannels, boolean shareOnSplit) {
     private static final CommunicatorOptions DEFAULTS = new CommunicatorOptions(true, 0, 0, false);
 
-    /** @throws AcceleratorException {@link ErrorCode#INVALID_ARGUMENT} for negative channels, or fewer at most than at least */
+    /**
+     * Checks the channels.
+     *
+     * @throws AcceleratorException {@link ErrorCode#INVALID_ARGUMENT} for negative channels, or fewer at most than at least
+     */
     public CommunicatorOptions {
         if (minChannels < 0 || maxChannels < 0) {
             throw AcceleratorException.invalid(

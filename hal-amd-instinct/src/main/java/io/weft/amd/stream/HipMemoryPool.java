@@ -12,7 +12,7 @@ import io.weft.api.VendorError;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -65,7 +65,7 @@ public final class HipMemoryPool implements AutoCloseable {
 
     private final Device device;
     private final StreamHistory history = new StreamHistory();
-    private final Map<Buffer, Block> used = new IdentityHashMap<>();
+    private final Map<Buffer, Block> used = new HashMap<>();
     private final List<Block> unused = new ArrayList<>();
     private Set<Reuse> reuse = EnumSet.allOf(Reuse.class);
     private long releaseThreshold;

@@ -4,13 +4,12 @@ package io.weft.amd.stream;
 import io.weft.api.Event;
 import io.weft.api.Stream;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.Map;
 
 /** What each stream is ordered after, as vector clocks over records and waits. Not for several threads at once. */
 final class StreamHistory {
-    private final Map<Stream, Map<Stream, Long>> seen = new IdentityHashMap<>();
-    private final Map<Event, Map<Stream, Long>> records = new IdentityHashMap<>();
+    private final Map<Stream, Map<Stream, Long>> seen = new HashMap<>();
+    private final Map<Event, Map<Stream, Long>> records = new HashMap<>();
 
     /** A new point in the order of a stream. */
     long tick(Stream stream) {

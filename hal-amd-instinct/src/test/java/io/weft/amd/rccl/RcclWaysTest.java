@@ -68,7 +68,7 @@ class RcclWaysTest {
     /** RCCL 2.22.3 on two MI300X: 47.7 GB/s, where eight reach 313. */
     @Test
     void twoRanksReachOneLinkAndEightReachSeven() {
-        double bytes = 1L << 30;
+        double bytes = 0x1p30;
         assertEquals(47.7, bytes / micros(Nodes.machine("mi300x-8", ""), 2) / 1e3, 0.1 * 47.7);
         assertEquals(313, 2 * 7 / 8.0 * bytes / micros(Nodes.machine("mi300x-8", ""), 8) / 1e3, 0.1 * 313);
     }

@@ -266,7 +266,7 @@ class SdmaTest {
                 }
             }
             platform.synchronize();
-            return platform.nanoTime() - start;
+            return (double) (platform.nanoTime() - start);
         }
     }
 
@@ -290,7 +290,7 @@ class SdmaTest {
                 stream.copy(hostView, view);
             }
             stream.synchronize();
-            return new double[] {platform.nanoTime() - start};
+            return new double[] {(double) (platform.nanoTime() - start)};
         }
     }
 

@@ -4,7 +4,7 @@ package io.weft.sim.machine;
 import io.weft.api.CopyMethod;
 
 /**
- * A runtime's rules for copies: who carries one out. {@link #OF_DOCUMENTS} follows what machine documents say; a vendor's plugin gives its machines the
+ * A runtime's rules for copies: who carries one out. By default they follow what machine documents say; a vendor's plugin gives its machines the
  * rules of its own runtime, see {@link Machine.Builder#copyRules}.
  *
  * <p>Asked for every copy that is costed, so implementations allocate nothing. Immutable and safe for any thread. Copies over a network are not asked about:
@@ -13,9 +13,6 @@ import io.weft.api.CopyMethod;
 public interface CopyRules {
     /** In place of a device: pinned host memory. */
     int HOST = -1;
-
-    /** The rules of machine documents. */
-    CopyRules OF_DOCUMENTS = new DocumentCopyRules();
 
     /**
      * Whether an engine carries a copy out, rather than a kernel.

@@ -332,7 +332,7 @@ public final class Machine {
         private double forwardingEfficiency = 1;
         private double forwardingDuplexEfficiency = 1;
         private final List<int[]> fixedRoutes = new ArrayList<>();
-        private CopyRules copyRules = CopyRules.OF_DOCUMENTS;
+        private CopyRules copyRules = new DocumentCopyRules();
         private final List<int[]> rings = new ArrayList<>();
 
         private record Joined(int low, int high, LinkKind kind) {}
@@ -467,7 +467,7 @@ public final class Machine {
             return v < devices.size() ? "device " + v : "switch " + switches.get(v - devices.size());
         }
 
-        /** Sets who carries copies out; {@link CopyRules#OF_DOCUMENTS} by default. A document that is written of the machine does not hold them. */
+        /** Sets who carries copies out; by default what documents say. A document that is written of the machine does not hold them. */
         public Builder copyRules(CopyRules rules) {
             copyRules = java.util.Objects.requireNonNull(rules);
             return this;
