@@ -64,14 +64,6 @@ final class NodeModel {
     }
 
     private static KernelModel queues(KernelModel model, AmdSettings settings) {
-        return new KernelModel(
-                settings.number(Setting.GPU_MAX_HW_QUEUES, model.hardwareQueues()),
-                model.priorities(),
-                model.startNanos(),
-                model.bandwidthPerUnit(),
-                model.bytesPerUnit(),
-                model.maxUnits(),
-                model.peerCopyUnits(),
-                model.rowOverheadBytes());
+        return model.withHardwareQueues(settings.number(Setting.GPU_MAX_HW_QUEUES, model.hardwareQueues()));
     }
 }

@@ -24,4 +24,18 @@ public record KernelModel(
         int maxUnits,
         int peerCopyUnits,
         int rowOverheadBytes,
-        double earlierWeight) {}
+        double earlierWeight) {
+    /** The same with another number of hardware queues. */
+    public KernelModel withHardwareQueues(int queues) {
+        return new KernelModel(
+                queues,
+                priorities,
+                startNanos,
+                bandwidthPerUnit,
+                bytesPerUnit,
+                maxUnits,
+                peerCopyUnits,
+                rowOverheadBytes,
+                earlierWeight);
+    }
+}
