@@ -9,11 +9,13 @@
  *   <li>Requires the API, pools and scheduler transitively: an embedding program gets the whole library by one line.
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
+ *   <li>Requires Micrometer and the JDK's HTTP server for {@code /metrics}.
  *   <li>Exports {@code io.weft.runtime} (start), {@code settings} (values and their origins), {@code model} (model files),
- *       {@code plan}, {@code run}, {@code bench}, {@code overlap}, {@code calibrate}, {@code sweep}, {@code memory}, {@code replay} and {@code report} (pages, traces, drawings).
+ *       {@code plan}, {@code run}, {@code bench}, {@code overlap}, {@code calibrate}, {@code sweep}, {@code memory}, {@code replay}, {@code metrics} and {@code report} (pages, traces, drawings).
  * </ul>
  */
-@SuppressWarnings("requires-automatic") // Guice 7 has no module descriptor.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"
+}) // Guice 7 and Micrometer have no module descriptor.
 module io.weft.runtime {
     requires transitive io.weft.api;
     requires transitive io.weft.memory;
@@ -21,6 +23,9 @@ module io.weft.runtime {
     requires com.google.common;
     requires com.google.guice;
     requires jakarta.inject;
+    requires jdk.httpserver;
+    requires transitive micrometer.core;
+    requires micrometer.registry.prometheus;
     requires org.apache.commons.configuration2;
     requires org.slf4j;
     requires tools.jackson.core;
@@ -45,6 +50,8 @@ module io.weft.runtime {
     exports io.weft.runtime.replay;
     // Pages, traces and drawings.
     exports io.weft.runtime.report;
+    // What a job counts, for monitoring.
+    exports io.weft.runtime.metrics;
     // Plans over a whole space.
     exports io.weft.runtime.sweep;
     // Selectors by name, and where they keep what they found.

@@ -127,6 +127,8 @@ class DependencyTableTest {
                     List.of(
                             "com.google.common..",
                             "com.google.inject..",
+                            "com.sun.net.httpserver..",
+                            "io.micrometer..",
                             "jakarta.inject..",
                             "org.apache.commons..",
                             "org.slf4j..",
@@ -137,6 +139,8 @@ class DependencyTableTest {
                             "com.google.common",
                             "com.google.guice",
                             "jakarta.inject",
+                            "micrometer.core",
+                            "micrometer.registry.prometheus",
                             "org.apache.commons.configuration2",
                             "org.apache.commons.lang3",
                             "org.apache.commons.text",

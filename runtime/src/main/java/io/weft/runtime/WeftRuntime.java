@@ -11,14 +11,17 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.calibrate.Calibration;
+import io.weft.runtime.metrics.MetricsEndpoint;
 import io.weft.runtime.overlap.OverlapBench;
 import io.weft.runtime.plan.PlanService;
 import io.weft.runtime.replay.ReplayService;
 import io.weft.runtime.run.RunService;
+import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.runtime.sweep.SweepService;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A running Weft: settings, discovered backends, and the services over them. The one place where parts are put together.
@@ -28,10 +31,12 @@ import java.util.List;
 public final class WeftRuntime implements AutoCloseable {
     private final Injector injector;
     private final List<Platform> opened = new ArrayList<>();
+    private final Optional<MetricsEndpoint> metrics;
     private boolean closed;
 
-    private WeftRuntime(Injector injector) {
+    private WeftRuntime(Injector injector, Optional<MetricsEndpoint> metrics) {
         this.injector = injector;
+        this.metrics = metrics;
     }
 
     /** Starts with these settings. The caller closes it. */
@@ -39,7 +44,10 @@ public final class WeftRuntime implements AutoCloseable {
         // Read once by Guice. Its generated classes would save nothing here, and making them prints a warning on JDK
         // 25.
         System.getProperties().putIfAbsent("guice_bytecode_gen_option", "DISABLED");
-        return new WeftRuntime(Guice.createInjector(Stage.DEVELOPMENT, new Wiring(settings)));
+        Injector injector = Guice.createInjector(Stage.DEVELOPMENT, new Wiring(settings));
+        long port = settings.value(Catalogue.METRICS_PORT);
+        return new WeftRuntime(
+                injector, port < 0 ? Optional.empty() : Optional.of(MetricsEndpoint.start(Math.toIntExact(port))));
     }
 
     /** The settings that hold. */
@@ -68,7 +76,13 @@ public final class WeftRuntime implements AutoCloseable {
         synchronized (opened) {
             opened.add(platform);
         }
+        metrics.ifPresent(endpoint -> endpoint.metrics().watch(platform));
         return platform;
+    }
+
+    /** Where what jobs of this runtime count is served; empty unless the setting {@code metrics.port} says where. */
+    public Optional<MetricsEndpoint> metrics() {
+        return metrics;
     }
 
     /** Plans models. */
@@ -136,6 +150,8 @@ public final class WeftRuntime implements AutoCloseable {
             toClose = List.copyOf(opened);
             opened.clear();
         }
+        // Nobody may read a platform's counts while it goes.
+        metrics.ifPresent(MetricsEndpoint::close);
         RuntimeException first = null;
         for (Platform platform : toClose.reversed()) {
             try {

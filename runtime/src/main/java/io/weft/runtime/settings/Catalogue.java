@@ -12,6 +12,13 @@ public final class Catalogue {
     public static final Setting<List<String>> DECORATORS = new Setting<>(
             "decorators", SettingType.names(), List.of(), "Decorators to wrap around every platform, innermost first.");
 
+    /** Where what a job counts is served; -1 for nowhere. */
+    public static final Setting<Long> METRICS_PORT = new Setting<>(
+            "metrics.port",
+            SettingType.wholeNumber(-1, 65_535),
+            -1L,
+            "Port on which this host alone can read /metrics while a job runs; 0 for any that is free, -1 for none.");
+
     /** The element type of a plan that names none. */
     public static final Setting<ElementType> PLAN_ELEMENT_TYPE = new Setting<>(
             "plan.element-type",
@@ -85,6 +92,7 @@ public final class Catalogue {
 
     private static final List<Setting<?>> ALL = List.of(
             DECORATORS,
+            METRICS_PORT,
             PLAN_ELEMENT_TYPE,
             PLAN_SELECT,
             PLAN_THREADS,
