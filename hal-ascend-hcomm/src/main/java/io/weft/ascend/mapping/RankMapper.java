@@ -6,10 +6,12 @@ import io.weft.sim.machine.Machine;
 import io.weft.sim.machine.Route;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * Finds on which device each rank should run.
@@ -87,6 +89,8 @@ public final class RankMapper {
     private final int[][] flowsOf;
     private final double[] load;
     private final List<int[]> blocks;
+    /** By device: the first device of its server. */
+    private final int[] serverOf;
 
     private RankMapper(Machine machine, RankTraffic traffic, Freedom freedom) {
         this.machine = machine;
@@ -128,6 +132,12 @@ public final class RankMapper {
         }
         load = new double[2 * machine.links().size()];
         blocks = blocks();
+        serverOf = new int[n];
+        for (int[] block : blocks) {
+            for (int device : block) {
+                serverOf[device] = block[0];
+            }
+        }
     }
 
     /**
@@ -231,14 +241,14 @@ public final class RankMapper {
         if (freedom == Freedom.ANY) {
             return true;
         }
-        // A server's ranks follow one another when its node never comes back after another's.
+        Set<Integer> left = new HashSet<>();
         for (int rank = 1; rank < n; rank++) {
+            int before = machine.device(at[rank - 1]).node();
             int node = machine.device(at[rank]).node();
-            if (node != machine.device(at[rank - 1]).node()) {
-                for (int before = 0; before < rank - 1; before++) {
-                    if (machine.device(at[before]).node() == node) {
-                        return false;
-                    }
+            if (node != before) {
+                left.add(before);
+                if (left.contains(node)) {
+                    return false;
                 }
             }
         }
@@ -250,29 +260,38 @@ public final class RankMapper {
     private int[] exhaustive(int[] identity) {
         int[] best = identity.clone();
         double[] cost = {time(identity), sum(identity)};
-        int[] at = new int[n];
-        permute(0, 0, at, best, cost);
+        permute(0, 0, 0, new int[n], best, cost);
         return best;
     }
 
-    private void permute(int rank, int used, int[] at, int[] best, double[] cost) {
+    /**
+     * @param used devices that have a rank, one bit each
+     * @param left servers that were left for another one, one bit each by their first device
+     */
+    private void permute(int rank, int used, int left, int[] at, int[] best, double[] cost) {
         if (rank == n) {
-            if (isLegal(at)) {
-                double time = time(at);
-                double sum = sum(at);
-                if (better(time, sum, cost[0], cost[1])) {
-                    System.arraycopy(at, 0, best, 0, n);
-                    cost[0] = time;
-                    cost[1] = sum;
-                }
+            double time = time(at);
+            double sum = sum(at);
+            if (better(time, sum, cost[0], cost[1])) {
+                System.arraycopy(at, 0, best, 0, n);
+                cost[0] = time;
+                cost[1] = sum;
             }
             return;
         }
         for (int device = 0; device < n; device++) {
-            if ((used & 1 << device) == 0) {
-                at[rank] = device;
-                permute(rank + 1, used | 1 << device, at, best, cost);
+            if ((used & 1 << device) != 0) {
+                continue;
             }
+            int nowLeft = left;
+            if (freedom == Freedom.LEGAL && rank > 0 && serverOf[device] != serverOf[at[rank - 1]]) {
+                nowLeft |= 1 << serverOf[at[rank - 1]];
+                if ((nowLeft & 1 << serverOf[device]) != 0) {
+                    continue;
+                }
+            }
+            at[rank] = device;
+            permute(rank + 1, used | 1 << device, nowLeft, at, best, cost);
         }
     }
 

@@ -7,7 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Accelerators;
+import io.weft.api.BufferView;
+import io.weft.api.CopyMethod;
+import io.weft.api.ElementType;
 import io.weft.api.Finding;
+import io.weft.api.Platform;
+import io.weft.api.Priority;
+import io.weft.api.graph.Command;
+import io.weft.api.graph.CommandGraph;
+import io.weft.api.graph.Slot;
 import io.weft.api.topology.DescribedMachine;
 import io.weft.ascend.Examples;
 import io.weft.ascend.mapping.RankMapper.Freedom;
@@ -15,6 +23,7 @@ import io.weft.ascend.mapping.RankMapper.Mapping;
 import io.weft.ascend.topology.AscendTopologyReader;
 import io.weft.sim.machine.Machine;
 import io.weft.sim.machine.MachineReader;
+import io.weft.spi.PerformanceModel;
 import io.weft.spi.TopologyReader;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -145,6 +154,47 @@ class RankMapperTest {
         assertThrows(
                 AcceleratorException.class,
                 () -> RankMapper.map(chain(0, 1, 2), RankTraffic.ring(4, BYTES), Freedom.LEGAL));
+    }
+
+    @Test
+    void theSimulatorsEngineTakesAsLongAsIsSaid() {
+        Machine machine = machine("rank-table-a3.json");
+        try (Platform platform = Accelerators.discover()
+                .open("ascend:rank-table=" + Examples.ours("two-servers/rank-table-a3.json") + "?mode=timing")) {
+            PerformanceModel model = platform.extension(PerformanceModel.class).orElseThrow();
+            for (RankTraffic traffic :
+                    List.of(RankTraffic.ring(8, BYTES), RankTraffic.strided(4, 2, BYTES, BYTES / 16))) {
+                CommandGraph.Builder graph = CommandGraph.builder(8);
+                Slot[] slots = new Slot[8];
+                for (int rank = 0; rank < 8; rank++) {
+                    slots[rank] = graph.slot(rank, "data", 16L << 30, Slot.Role.OUTPUT);
+                }
+                int[] lanes = new int[8];
+                int[] arrived = new int[8];
+                for (RankTraffic.Flow flow : traffic.flows()) {
+                    graph.add(
+                            flow.from(),
+                            lanes[flow.from()]++,
+                            Priority.NORMAL,
+                            new Command.Copy(
+                                    BufferView.vector(
+                                            slots[flow.to()],
+                                            (1L << 30) * ++arrived[flow.to()],
+                                            (long) flow.bytes(),
+                                            ElementType.INT8),
+                                    BufferView.vector(slots[flow.from()], 0, (long) flow.bytes(), ElementType.INT8),
+                                    // An engine serves one copy at a time; kernels share links.
+                                    CopyMethod.KERNEL),
+                            "flow");
+                }
+                double simulated =
+                        model.estimate(graph.build(), PerformanceModel.Issue.STREAMS, PerformanceModel.Detail.SUMMARY)
+                                        .makespanNanos()
+                                * 1e-9;
+                double said = RankMapper.seconds(machine, traffic, new int[] {0, 1, 2, 3, 4, 5, 6, 7});
+                assertEquals(said, simulated, 0.05 * said, traffic.name());
+            }
+        }
     }
 
     @Test

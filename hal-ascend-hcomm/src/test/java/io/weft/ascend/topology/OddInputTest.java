@@ -179,7 +179,7 @@ class OddInputTest {
         Path file = folder.resolve("damaged");
         for (Map.Entry<String, Path> kind : kinds.entrySet()) {
             byte[] whole = Files.readAllBytes(kind.getValue());
-            for (int i = 0; i < 150; i++) {
+            for (int i = 0; i < 60; i++) {
                 byte[] damaged =
                         java.util.Arrays.copyOf(whole, i % 3 == 0 ? random.nextInt(whole.length) : whole.length);
                 for (int j = 0; j < i % 5 && damaged.length > 0; j++) {
