@@ -43,13 +43,13 @@ class RankMapperTest {
             links.append("  - {kind: fabric, name: link, between: [" + order[i] + ", " + order[i + 1]
                     + "], bandwidth_gb_per_s: 10, latency_ns: 1000}\n");
         }
-        return MachineReader.read("chain", HEAD.formatted(n) + links + TAIL);
+        return MachineReader.read("chain", HEAD.replace("COUNT", Integer.toString(n)) + links + TAIL);
     }
 
     private static final String HEAD = """
             machine: chain
             devices:
-              - count: %d
+              - count: COUNT
                 name: device
                 architecture: none
                 fp8: none
