@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.ascend;
 
+import io.weft.ascend.hccl.HcclListener;
 import io.weft.spi.MetricSource;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>Names are a contract: {@code weft doctor --ascend --metrics} reads them.
  */
-public final class AscendMetrics implements MetricSource {
+public final class AscendMetrics implements MetricSource, HcclListener {
     private final LongAdder packets = new LongAdder();
     private final LongAdder retransmitted = new LongAdder();
     private final LongAdder switches = new LongAdder();
@@ -33,18 +34,18 @@ public final class AscendMetrics implements MetricSource {
         retransmitted.add(count);
     }
 
-    /** A stream went from one communication group to another. */
+    @Override
     public void switched(long nanos) {
         switches.increment();
         switchNanos.add(nanos);
     }
 
-    /** So many bytes of communication buffers are in use now, more or less than before. */
+    @Override
     public void bufferUsed(long delta) {
         bufferUsed.addAndGet(delta);
     }
 
-    /** So many bytes of communication buffers there are now, more or less than before. */
+    @Override
     public void bufferSize(long delta) {
         bufferSize.addAndGet(delta);
     }

@@ -6,11 +6,12 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Finding;
 import io.weft.api.PlatformUri;
 import io.weft.ascend.doctor.AscendEnvironmentCheck;
+import io.weft.ascend.hccl.HcclFamily;
+import io.weft.ascend.hccl.HcclPlatform;
 import io.weft.ascend.mapping.MappingAdvice;
 import io.weft.ascend.topology.AscendGraph;
 import io.weft.ascend.topology.AscendTopologyReader;
 import io.weft.sim.machine.Machine;
-import io.weft.sim.provider.MachinePlatform;
 import io.weft.spi.AcceleratorProvider;
 import io.weft.spi.EnvironmentCheck;
 import io.weft.spi.PlatformDriver;
@@ -78,6 +79,7 @@ public final class AscendProvider implements AcceleratorProvider {
                         "open " + uri,
                         "there is no machine '" + uri.target() + "'; known are "
                                 + targets().stream().map(Target::name).collect(Collectors.joining(", "))));
-        return MachinePlatform.open(uri, machine);
+        return HcclPlatform.open(
+                uri, machine, HcclFamily.ofDevice(machine.device(0).name()), new AscendMetrics());
     }
 }

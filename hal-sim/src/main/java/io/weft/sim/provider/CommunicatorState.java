@@ -2,6 +2,7 @@
 package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.BufferView;
 import io.weft.api.CollectiveKind;
 import io.weft.api.CommunicatorOptions;
 import io.weft.api.ErrorCode;
@@ -312,10 +313,11 @@ final class CommunicatorState {
                 if (admitted.contains(wanted)) {
                     continue;
                 }
+                long bytes = bytes(group, rank, stream);
                 if (!platform.rules().allowsUnorderedStreams()) {
                     requireOrder(rank, stream, admitted);
                 }
-                while (!platform.rules().issuing(number, rank, stream.device().ordinal(), stream)) {
+                while (!platform.rules().issuing(number, rank, stream.device().ordinal(), stream, bytes)) {
                     awaitOldest(rank, stream.device());
                     requireUsable("collective");
                 }
@@ -326,6 +328,21 @@ final class CommunicatorState {
             admitted.forEach(this::end);
             throw refused;
         }
+    }
+
+    private static long bytes(List<CollectiveDriver.Part> group, int rank, SimStream stream) {
+        long bytes = 0;
+        for (CollectiveDriver.Part part : group) {
+            if (part.command().rank() == rank && part.stream().equals(stream)) {
+                bytes += Math.max(
+                        bytes(part.command().send()), bytes(part.command().receive()));
+            }
+        }
+        return bytes;
+    }
+
+    private static long bytes(BufferView view) {
+        return view == null ? 0 : view.bytes();
     }
 
     private void requireOrder(int rank, SimStream stream, List<Admission> admitted) {

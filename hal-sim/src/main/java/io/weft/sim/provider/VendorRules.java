@@ -55,10 +55,11 @@ public interface VendorRules {
      * A rank is about to issue the parts of one group call on one stream.
      *
      * @param stream identifies the stream while it lives
+     * @param bytes that the rank gives or gets in these parts, the larger of the two for each
      * @return whether there is room; without room the host waits until something that the rank has in flight on this communicator ends, and asks again
      * @throws AcceleratorException to refuse
      */
-    default boolean issuing(long communicator, int rank, int device, Object stream) {
+    default boolean issuing(long communicator, int rank, int device, Object stream, long bytes) {
         return true;
     }
 

@@ -52,7 +52,7 @@ class VendorRulesTest {
         }
 
         @Override
-        public boolean issuing(long communicator, int rank, int device, Object stream) {
+        public boolean issuing(long communicator, int rank, int device, Object stream, long bytes) {
             if (room == 0) {
                 calls.add("full");
                 return false;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.ascend.acl;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The stand-in for the vendor's libraries, in two editions: communicator calls in libhcomm as in newer versions, or in libhccl as in older ones. Skipped, saying so, where there is no C compiler. */
+final class AclStandIn {
+    private static final String CORE = "libstandin_core.so";
+
+    /** Whether this process has built the core; a library must not be written anew while it is in use. */
+    private static boolean coreBuilt;
+
+    private final Path folder;
+    private final MethodHandle set;
+    private final MethodHandle get;
+
+    @SuppressWarnings("restricted")
+    private AclStandIn(Path folder) {
+        this.folder = folder;
+        SymbolLookup symbols = SymbolLookup.libraryLookup(folder.resolveSibling(CORE), Arena.global());
+        Linker linker = Linker.nativeLinker();
+        set = linker.downcallHandle(
+                symbols.findOrThrow("standin_set"),
+                FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
+        get = linker.downcallHandle(
+                symbols.findOrThrow("standin_get"), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+    }
+
+    /** Newer versions. */
+    static synchronized AclStandIn newer() {
+        return new AclStandIn(build(
+                "newer",
+                Map.of(
+                        "libascendcl.so", "-DPART_RUNTIME",
+                        "libhccl.so", "-DPART_HCCL",
+                        "libhcomm.so", "-DPART_HCOMM",
+                        "libopapi.so", "-DPART_OPERATORS",
+                        "libnnopbase.so", "-DPART_OPERATORS")));
+    }
+
+    /** Older versions, without libhcomm and libnnopbase. */
+    static synchronized AclStandIn older() {
+        return new AclStandIn(build(
+                "older",
+                Map.of(
+                        "libascendcl.so", "-DPART_RUNTIME",
+                        "libhccl.so", "-DPART_HCCL -DPART_HCOMM",
+                        "libopapi.so", "-DPART_OPERATORS")));
+    }
+
+    private static synchronized Path build(String edition, Map<String, String> parts) {
+        Path module = Path.of("").toAbsolutePath();
+        Path core = module.resolveSibling("native-stand-in");
+        try {
+            Path folder =
+                    Files.createDirectories(module.resolve("target/stand-in").resolve(edition));
+            // One core for all editions: the loader knows a library by its name, and would not load another of the same
+            // name.
+            Path shared = module.resolve("target/stand-in");
+            if (!coreBuilt) {
+                compile(shared.resolve(CORE), core.resolve("standin_core.c"), core, List.of("-lpthread", "-lm"));
+                coreBuilt = true;
+            }
+            for (Map.Entry<String, String> part : parts.entrySet()) {
+                List<String> more = new ArrayList<>(List.of(part.getValue().split(" ")));
+                more.addAll(List.of("-L" + shared, "-lstandin_core", "-Wl,-rpath," + shared));
+                compile(folder.resolve(part.getKey()), module.resolve("src/test/native/acl_shim.c"), core, more);
+            }
+            return folder;
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    private static void compile(Path library, Path source, Path include, List<String> more) throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of(compiler(), "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC"));
+        command.addAll(List.of("-I" + include, "-o", library.toString(), source.toString()));
+        command.addAll(more);
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            if (process.waitFor() != 0) {
+                throw new IllegalStateException("the stand-in does not compile:\n" + said);
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(stop);
+        }
+    }
+
+    private static String compiler() {
+        for (String name : List.of("gcc", "cc", "clang")) {
+            for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+                if (Files.isExecutable(Path.of(folder, name))) {
+                    return name;
+                }
+            }
+        }
+        return abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH");
+    }
+
+    /** The binding to it. */
+    AclLibraries libraries() {
+        return new AclLibraries(List.of(folder));
+    }
+
+    /** Sets a fault or a figure, by the names in standin_core.h. */
+    void set(String name, long value) {
+        try (Arena arena = Arena.ofConfined()) {
+            set.invoke(arena.allocateFrom(name), value);
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** A fault or a figure. */
+    long get(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            return (long) get.invoke(arena.allocateFrom(name));
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+}
