@@ -227,10 +227,12 @@ public enum AclFunction {
     }
 
     private final String symbol;
+
     @SuppressWarnings("ImmutableEnumChecker") // One of the lists in Homes.
     private final List<AclLibrary> homes;
 
     private final Result result;
+
     @SuppressWarnings("ImmutableEnumChecker") // Layouts never change, and nobody else has the list.
     private final List<MemoryLayout> parameters;
 

@@ -38,7 +38,12 @@ enum HcclFailure {
     /** The same failure with this code. */
     AcceleratorException of(AcceleratorException plain) {
         AcceleratorException told = new AcceleratorException(
-                plain.code(), plain.operation(), plain.detail(), plain.nextStep(), new VendorError(library, number, text), plain.getCause());
+                plain.code(),
+                plain.operation(),
+                plain.detail(),
+                plain.nextStep(),
+                new VendorError(library, number, text),
+                plain.getCause());
         told.setStackTrace(plain.getStackTrace());
         return told;
     }
