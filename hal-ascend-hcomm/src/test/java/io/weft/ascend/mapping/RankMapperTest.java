@@ -46,6 +46,7 @@ class RankMapperTest {
         return MachineReader.read("chain", HEAD.replace("COUNT", Integer.toString(n)) + links + TAIL);
     }
 
+    @SuppressWarnings("InlineFormatString") // A whole document.
     private static final String HEAD = """
             machine: chain
             devices:
