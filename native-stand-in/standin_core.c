@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "standin_core.h"
+#include "standin_shim.h"
 
 #include <errno.h>
 #include <math.h>
@@ -703,7 +703,7 @@ int si_stream_wait(si_stream *stream, si_event *event) {
         }
     } else if (stream->capture) {
         code = SI_CAPTURE_ILLEGAL; // work from outside the capture
-    } else if (event->signal && !event->signal->done) {
+    } else if (event->signal && !event->signal->done && !si_fault("ignore-waits")) {
         work_item *item = calloc(1, sizeof *item);
         add_wait(item, event->signal);
         push_item(stream, item);
@@ -882,7 +882,7 @@ int si_exec_launch(si_exec *exec, si_stream *stream) {
             memcpy(item->argument, node->argument, node->bytes);
         }
         add_wait(item, start);
-        for (int d = 0; d < node->dep_count; d++) {
+        for (int d = 0; d < node->dep_count && !si_fault("ignore-waits"); d++) {
             add_wait(item, done[node->deps[d]]);
         }
         done[i] = keep(push_item(exec->streams[node->lane], item));
@@ -989,6 +989,13 @@ int si_free(void *memory) {
     pthread_mutex_unlock(&lock);
     return code;
 }
+
+static int run_free(void *argument) {
+    si_free(*(void **)argument);
+    return SI_OK;
+}
+
+int si_free_in_order(si_stream *stream, void *memory) { return si_push(stream, run_free, &memory, sizeof memory); }
 
 void si_memory_info(int device, size_t *free_bytes, size_t *total_bytes) {
     pthread_mutex_lock(&lock);
@@ -1105,6 +1112,37 @@ int si_unmap(void *address, size_t bytes) {
     pthread_mutex_unlock(&lock);
     return code;
 }
+
+int si_memory_device(const void *memory, size_t *bytes) {
+    const char *wanted = memory;
+    int device = -2;
+    *bytes = 0;
+    pthread_mutex_lock(&lock);
+    for (allocation *a = allocations; a && device == -2; a = a->next) {
+        const char *start = a->address;
+        if (wanted >= start && wanted < start + a->bytes) {
+            device = a->device;
+            *bytes = (size_t)(start + a->bytes - wanted);
+        }
+    }
+    for (pages *p = all_pages; p && device == -2; p = p->next) {
+        const char *start = p->address;
+        if (p->mappings && wanted >= start && wanted < start + p->bytes) {
+            device = p->device;
+            *bytes = SIZE_MAX; // the next page may go on behind it
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return device;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The calling thread's device
+
+static __thread int current_device;
+
+int si_current(void) { return current_device; }
+void si_make_current(int device) { current_device = device; }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Data in stream order

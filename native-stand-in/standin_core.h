@@ -24,6 +24,7 @@ enum {
     SI_CAPTURE_UNJOINED, // a captured stream was not joined to the first
     SI_CAPTURE_ILLEGAL,  // not allowed during a capture
     SI_NOT_CAPTURING,
+    SI_MISALIGNED,       // an access that a real device would not do
 };
 
 // Element types.
@@ -42,6 +43,9 @@ void si_store(void *base, int64_t index, int type, float value);
 //   fail-copy            the n-th copy from now fails on the device (0: none)
 //   fail-gemm            the n-th product from now fails on the device (0: none)
 //   refuse-gemm          1: the product library offers no kernel
+//   fail-collective      the n-th collective from now is refused (0: none)
+//   async-error          what communicators report of themselves, in the vendor's numbers
+//   ignore-waits         1: streams do not wait for events, so that work comes in the wrong order
 //   old-version          1: libraries report an old version
 //   driver-fails         1: the driver does not start
 //   communicators, copies, kernel-copies, gemms, reference-gemms, reductions, graph-launches, collectives: counters, to be read
@@ -90,6 +94,11 @@ void si_exec_destroy(si_exec *exec);
 // Memory. Device memory is host memory with a size that is accounted for.
 int si_allocate(int device, size_t bytes, void **memory);
 int si_free(void *memory);
+// Frees it in the order of a stream.
+int si_free_in_order(si_stream *stream, void *memory);
+// Where memory is: a device, -1 for pinned host memory, -2 for memory that is none of ours. Bytes from there to the end
+// of its allocation.
+int si_memory_device(const void *memory, size_t *bytes);
 void si_memory_info(int device, size_t *free_bytes, size_t *total_bytes);
 int si_reserve(size_t bytes, size_t alignment, void **address);
 int si_release(void *address, size_t bytes);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVIDIA's names and numbers on the stand-in core: the functions of libcudart, libcuda, libcublasLt, libnccl and
-// libnvidia-ml that the plugin binds. One file plays all five libraries under five names. Signatures and numbers as in
-// the vendor's headers of CUDA 13 and NCCL 2.28.
+// NVIDIA's names and numbers on the stand-in core: the functions of libcudart, libcuda, libcublasLt and libnvidia-ml
+// that the plugin binds; with those of NCCL, which vendors share, one file plays all five libraries under five names.
+// Signatures and numbers as in the vendor's headers of CUDA 13.
 //
 // Tests link variants that hide some functions, as older libraries lack them.
-#include "standin_core.h"
+#include "standin_shim.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,9 +20,7 @@ typedef unsigned long long u64;
 // ---------------------------------------------------------------------------------------------------------------------
 // Runtime
 
-static __thread int current;
-
-enum { NOT_READY = 600, LAUNCH_FAILURE = 719, NO_DEVICE = 100, INSUFFICIENT_DRIVER = 35, INVALID_DEVICE = 101, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INVALID_HANDLE = 400, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, CAPTURE_UNMATCHED = 903, UPDATE_FAILURE = 910, PEER_ALREADY = 704 };
+enum { NOT_READY = 600, LAUNCH_FAILURE = 719, MISALIGNED_ADDRESS = 716, NO_DEVICE = 100, INSUFFICIENT_DRIVER = 35, INVALID_DEVICE = 101, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INVALID_HANDLE = 400, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, CAPTURE_UNMATCHED = 903, UPDATE_FAILURE = 910, PEER_ALREADY = 704 };
 
 static int vendor(int code) {
     switch (code) {
@@ -34,6 +32,8 @@ static int vendor(int code) {
             return NOT_READY;
         case SI_DEVICE_FAILED:
             return LAUNCH_FAILURE;
+        case SI_MISALIGNED:
+            return MISALIGNED_ADDRESS;
         case SI_CAPTURE_UNJOINED:
             return CAPTURE_UNJOINED;
         case SI_CAPTURE_ILLEGAL:
@@ -105,7 +105,7 @@ API int cudaSetDevice(int device) {
     if (device < 0 || device >= devices()) {
         return INVALID_DEVICE;
     }
-    current = device;
+    si_make_current(device);
     return 0;
 }
 
@@ -134,7 +134,7 @@ API int cudaDeviceGetPCIBusId(char *text, int length, int device) {
     return 0;
 }
 
-API int cudaDeviceSynchronize(void) { return vendor(si_device_synchronize(current)); }
+API int cudaDeviceSynchronize(void) { return vendor(si_device_synchronize(si_current())); }
 
 API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     *least = 0;
@@ -150,20 +150,20 @@ API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
 API int cudaDeviceEnablePeerAccess(int peer, u32 flags) {
     static char enabled[SI_MAX_DEVICES][SI_MAX_DEVICES];
     (void)flags;
-    if (enabled[current][peer]) {
+    if (enabled[si_current()][peer]) {
         return PEER_ALREADY;
     }
-    enabled[current][peer] = 1;
+    enabled[si_current()][peer] = 1;
     return 0;
 }
 
-API int cudaMalloc(void **memory, size_t bytes) { return vendor(si_allocate(current, bytes, memory)); }
+API int cudaMalloc(void **memory, size_t bytes) { return vendor(si_allocate(si_current(), bytes, memory)); }
 
 API int cudaFree(void *memory) {
     if (!memory) {
         return 0;
     }
-    int code = si_device_synchronize(current); // as the real one
+    int code = si_device_synchronize(si_current()); // as the real one
     int freed = si_free(memory);
     return vendor(code ? code : freed);
 }
@@ -176,13 +176,18 @@ API int cudaHostAlloc(void **memory, size_t bytes, u32 flags) {
 API int cudaFreeHost(void *memory) { return vendor(si_free(memory)); }
 
 API int cudaMemGetInfo(size_t *free_bytes, size_t *total) {
-    si_memory_info(current, free_bytes, total);
+    si_memory_info(si_current(), free_bytes, total);
     return 0;
 }
 
 static si_stream *stream_of(void *handle) {
-    return (uintptr_t)handle <= 1 ? si_default_stream(current) : handle;
+    return (uintptr_t)handle <= 1 ? si_default_stream(si_current()) : handle;
 }
+
+int shim_devices(void) { return devices(); }
+si_stream *shim_stream(void *handle) { return stream_of(handle); }
+int shim_nccl_version(void) { return 22803; }
+int shim_nccl_float8(int type) { return type == 10 ? SI_E4M3 : SI_E5M2; }
 
 API int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream) {
     if (kind != 4) {
@@ -200,7 +205,7 @@ API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fr
 
 API int cudaStreamCreateWithPriority(void **stream, u32 flags, int priority) {
     (void)priority;
-    *stream = si_stream_create(current, !(flags & 1));
+    *stream = si_stream_create(si_current(), !(flags & 1));
     return 0;
 }
 
@@ -214,7 +219,7 @@ API int cudaStreamWaitEvent(void *stream, void *event, u32 flags) {
 }
 
 API int cudaEventCreateWithFlags(void **event, u32 flags) {
-    *event = si_event_create(current, !(flags & 2));
+    *event = si_event_create(si_current(), !(flags & 2));
     return 0;
 }
 
@@ -303,14 +308,7 @@ API int cudaMallocFromPoolAsync(void **memory, size_t bytes, void *pool, void *s
     return vendor(si_allocate(*(int *)pool, bytes, memory));
 }
 
-static int run_free(void *argument) {
-    si_free(*(void **)argument);
-    return SI_OK;
-}
-
-API int cudaFreeAsync(void *memory, void *stream) {
-    return vendor(si_push(stream_of(stream), run_free, &memory, sizeof memory));
-}
+API int cudaFreeAsync(void *memory, void *stream) { return vendor(si_free_in_order(stream_of(stream), memory)); }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Driver
@@ -342,9 +340,6 @@ API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
     return 0;
 }
 
-// Kernels are told by their names: the text itself is for real devices.
-enum { REDUCE = 1, SUM_WIDE, COPY_WIDE, COPY_BYTES, GEMM };
-
 API int cuModuleLoadData(void **module, const char *text) {
     if (!strstr(text, ".visible .entry weft_reduce")) {
         return 218; // CUDA_ERROR_INVALID_PTX
@@ -357,92 +352,16 @@ API int cuModuleUnload(void *module) { return module == (void *)(uintptr_t)7 ? 0
 
 API int cuModuleGetFunction(void **function, void *module, const char *name) {
     (void)module;
-    const char *names[] = {"", "weft_reduce", "weft_sum_wide", "weft_copy_wide", "weft_copy_bytes", "weft_gemm"};
-    for (uintptr_t i = 1; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *function = (void *)i;
-            return 0;
-        }
-    }
-    return 500;
+    *function = (void *)(uintptr_t)sk_find(name);
+    return *function ? 0 : 500;
 }
 
-// The arguments of weft_kernels.cu.
-typedef struct {
-    void *destination;
-    int64_t destination_pitch, rows, columns;
-    int inputs, op;
-    float factor;
-    int input_type, output_type, whole;
-    void *source[64];
-    int64_t pitch[64];
-} reduction_t;
-
-typedef struct {
-    void *destination;
-    void *source;
-    int64_t destination_pitch, source_pitch, width, rows;
-} rectangle_t;
-
-typedef struct {
-    void *c, *a, *b;
-    int64_t m, n, k, c_row, c_column, a_row, a_column, b_row, b_column, c_stride, a_stride, b_stride;
-    float alpha, beta;
-    int input_type, output_type;
-} product_t;
-
-// Their order of types and reductions is the core's.
 API int cuLaunchKernel(void *function, u32 gx, u32 gy, u32 gz, u32 bx, u32 by, u32 bz, u32 shared, void *stream, void **arguments, void **extra) {
-    (void)bz;
     (void)shared;
     (void)extra;
-    si_stream *s = stream_of(stream);
-    if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by > 1024) {
-        return INVALID_VALUE;
-    }
-    switch ((int)(uintptr_t)function) {
-        case REDUCE:
-        case SUM_WIDE: {
-            const reduction_t *r = arguments[0];
-            si_reduction out = {r->destination, r->destination_pitch, r->rows, r->columns, r->inputs, r->op, r->factor, r->input_type, r->output_type, {0}, {0}};
-            uintptr_t bits = (uintptr_t)r->destination;
-            for (int i = 0; i < r->inputs; i++) {
-                out.from[i] = r->source[i];
-                out.pitch[i] = r->pitch[i];
-                bits |= (uintptr_t)r->source[i];
-            }
-            if (r->op == SI_AVG) {
-                out.factor = r->factor;
-            }
-            if (function == (void *)SUM_WIDE && (bits & 15 || r->rows != 1 || r->op != SI_SUM)) {
-                return 716; // misaligned address
-            }
-            return vendor(si_reduce(s, &out));
-        }
-        case COPY_WIDE:
-        case COPY_BYTES: {
-            const rectangle_t *r = arguments[0];
-            uintptr_t bits = (uintptr_t)r->destination | (uintptr_t)r->source | (uintptr_t)r->width;
-            if (r->rows > 1) {
-                bits |= (uintptr_t)r->destination_pitch | (uintptr_t)r->source_pitch;
-            }
-            if (function == (void *)COPY_WIDE && bits & 15) {
-                return 716;
-            }
-            return vendor(si_copy(s, r->destination, (size_t)r->destination_pitch, r->source, (size_t)r->source_pitch, (size_t)r->width, (size_t)r->rows, 1));
-        }
-        case GEMM: {
-            const product_t *p = arguments[0];
-            if ((int64_t)gx * bx < p->n || (int64_t)gy * by < p->m) {
-                return INVALID_VALUE; // a part of the result would not be written
-            }
-            si_product out = {p->c, p->a, p->b, p->m, p->n, p->k, p->c_row, p->c_column, p->a_row, p->a_column, p->b_row, p->b_column, p->c_stride, p->a_stride, p->b_stride, (int)gz, p->alpha, p->beta, p->input_type, p->output_type};
-            si_count("reference-gemms");
-            return vendor(si_gemm(s, &out));
-        }
-        default:
-            return INVALID_HANDLE;
-    }
+    unsigned grid[] = {gx, gy, gz};
+    unsigned block[] = {bx, by, bz};
+    return vendor(sk_launch((int)(uintptr_t)function, grid, block, stream_of(stream), arguments));
 }
 
 API int cuMemsetD8Async(void *to, unsigned char bits, size_t count, void *stream) { return vendor(si_fill(stream_of(stream), to, 0, bits, 1, count, 1)); }
@@ -500,20 +419,9 @@ API int cuMemSetAccess(void *address, size_t bytes, const int *access, size_t co
 // ---------------------------------------------------------------------------------------------------------------------
 // cuBLASLt
 
-typedef struct {
-    int compute, scale, transpose_a, transpose_b;
-} description_t;
-
-typedef struct {
-    int type;
-    int64_t rows, columns, pitch, stride;
-    int batch;
-} layout_t;
-
-typedef struct {
-    size_t workspace;
-    u32 reduction, alignment[4];
-} preference_t;
+typedef sp_description description_t;
+typedef sp_layout layout_t;
+typedef sp_preference preference_t;
 
 static int core_type(int cuda) {
     switch (cuda) {
@@ -623,20 +531,12 @@ typedef struct {
     int reserved[4];
 } result_t;
 
-static int fits(const description_t *d, const layout_t *a, const layout_t *b, const layout_t *c, int64_t *m, int64_t *n, int64_t *k) {
-    *m = d->transpose_a ? a->columns : a->rows;
-    *k = d->transpose_a ? a->rows : a->columns;
-    *n = d->transpose_b ? b->rows : b->columns;
-    int64_t k_b = d->transpose_b ? b->columns : b->rows;
-    return k_b == *k && c->rows == *m && c->columns == *n && a->batch == b->batch && b->batch == c->batch;
-}
-
 API int cublasLtMatmulAlgoGetHeuristic(void *handle, description_t *d, layout_t *a, layout_t *b, layout_t *c, layout_t *out, preference_t *p, int wanted, result_t *results, int *found) {
     (void)handle;
     (void)out;
     int64_t m, n, k;
     *found = 0;
-    if (!fits(d, a, b, c, &m, &n, &k)) {
+    if (!sp_fits(d, a, b, c, &m, &n, &k)) {
         return 7;
     }
     int eight = a->type == 28 || a->type == 29;
@@ -667,220 +567,11 @@ API int cublasLtMatmulAlgoGetHeuristic(void *handle, description_t *d, layout_t 
 API int cublasLtMatmul(void *handle, description_t *d, const void *alpha, const void *a, layout_t *la, const void *b, layout_t *lb, const void *beta, const void *c, layout_t *lc, void *out, layout_t *lout, const uint64_t *algorithm, void *workspace, size_t workspace_bytes, void *stream) {
     (void)handle;
     (void)lout;
-    int64_t m, n, k;
-    if (!fits(d, la, lb, lc, &m, &n, &k) || c != out || algorithm[0] != 0x57454654 || (algorithm[1] == 1 && (!workspace || workspace_bytes < 4096))) {
+    if (c != out || algorithm[0] != 0x57454654 || (algorithm[1] == 1 && (!workspace || workspace_bytes < 4096))) {
         return 7;
     }
-    int whole = d->compute == 72;
-    si_product p = {
-        .c = out, .a = a, .b = b, .m = m, .n = n, .k = k,
-        .c_row = 1, .c_column = lc->pitch,
-        .a_row = d->transpose_a ? la->pitch : 1, .a_column = d->transpose_a ? 1 : la->pitch,
-        .b_row = d->transpose_b ? lb->pitch : 1, .b_column = d->transpose_b ? 1 : lb->pitch,
-        .c_stride = lc->stride, .a_stride = la->stride, .b_stride = lb->stride, .batch = la->batch,
-        .alpha = whole ? (float)*(const int *)alpha : *(const float *)alpha,
-        .beta = whole ? (float)*(const int *)beta : *(const float *)beta,
-        .operand_type = core_type(la->type), .result_type = core_type(lc->type),
-    };
-    si_count("gemms");
-    return si_gemm(stream_of(stream), &p) == SI_OK ? 0 : 13;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// NCCL
-
-typedef struct {
-    char bytes[128];
-} unique_id;
-
-#define MAX_OPS 64
-
-typedef struct {
-    si_comm *shared;
-    int rank;
-    int device;
-    int operations;
-    float factor[MAX_OPS];
-    int used[MAX_OPS];
-} comm_t;
-
-typedef struct {
-    comm_t *comm;
-    void *stream;
-    int transfer;
-    si_part part;
-    si_transfer move;
-} call_t;
-
-static __thread call_t *calls;
-static __thread int call_count, call_room, depth;
-
-API int ncclGetVersion(int *version) {
-    *version = 22803;
-    return 0;
-}
-
-API const char *ncclGetErrorString(int code) { return code == 4 ? "invalid argument" : code == 0 ? "no error" : "unhandled cuda error"; }
-API const char *ncclGetLastError(comm_t *comm) {
-    (void)comm;
-    return "";
-}
-
-API int ncclGetUniqueId(unique_id *id) {
-    static unsigned long made;
-    memset(id, 0, sizeof *id);
-    snprintf(id->bytes, sizeof id->bytes, "stand-in %lu %p", __sync_add_and_fetch(&made, 1), (void *)id);
-    return 0;
-}
-
-API int ncclCommInitRankConfig(comm_t **out, int ranks, unique_id id, int rank, void *config) {
-    (void)config;
-    if (rank < 0 || rank >= ranks || ranks > SI_MAX_RANKS) {
-        return 4;
-    }
-    comm_t *comm = calloc(1, sizeof *comm);
-    comm->shared = si_comm_find(&id, sizeof id, ranks);
-    comm->rank = rank;
-    comm->device = current;
-    si_count("communicators");
-    *out = comm;
-    return 0;
-}
-
-API int ncclCommInitRank(comm_t **out, int ranks, unique_id id, int rank) { return ncclCommInitRankConfig(out, ranks, id, rank, NULL); }
-
-API int ncclCommDestroy(comm_t *comm) {
-    si_comm_leave(comm->shared);
-    return 0;
-}
-
-API int ncclCommAbort(comm_t *comm) {
-    si_comm_abort(comm->shared);
-    return 0;
-}
-
-API int ncclCommGetAsyncError(comm_t *comm, int *code) {
-    (void)comm;
-    *code = 0;
-    return 0;
-}
-
-static int flush(void) {
-    int code = SI_OK;
-    for (int i = 0; i < call_count && code == SI_OK; i++) {
-        call_t *call = &calls[i];
-        if (!call->comm) {
-            continue;
-        }
-        cudaSetDevice(call->comm->device);
-        si_stream *stream = stream_of(call->stream);
-        if (!call->transfer) {
-            code = si_collective(call->comm->shared, call->comm->rank, stream, &call->part);
-            continue;
-        }
-        // All transfers of one rank and stream in a group run at once.
-        si_transfer *moves = malloc((size_t)call_count * sizeof *moves);
-        int count = 0;
-        comm_t *comm = call->comm;
-        void *on = call->stream;
-        for (int j = i; j < call_count; j++) {
-            if (calls[j].comm == comm && calls[j].stream == on && calls[j].transfer) {
-                moves[count++] = calls[j].move;
-                calls[j].comm = NULL;
-            }
-        }
-        code = si_transfers(comm->shared, comm->rank, stream, moves, count);
-        free(moves);
-    }
-    call_count = 0;
-    return code == SI_OK ? 0 : 1;
-}
-
-static int add(call_t call) {
-    if (si_stream_device(stream_of(call.stream)) != call.comm->device && (uintptr_t)call.stream > 1) {
-        return 4;
-    }
-    if (call_count == call_room) {
-        call_room = call_room ? 2 * call_room : 16;
-        calls = realloc(calls, (size_t)call_room * sizeof *calls);
-    }
-    calls[call_count++] = call;
-    return depth ? 0 : flush();
-}
-
-API int ncclGroupStart(void) {
-    depth++;
-    return 0;
-}
-
-API int ncclGroupEnd(void) { return --depth ? 0 : flush(); }
-
-static int nccl_type(int type) {
-    switch (type) {
-        case 0: case 1: return SI_INT8;
-        case 2: return SI_INT32;
-        case 6: return SI_FP16;
-        case 7: return SI_FP32;
-        case 9: return SI_BF16;
-        case 10: return SI_E4M3;
-        case 11: return SI_E5M2;
-        default: return -1;
-    }
-}
-
-static int collective(comm_t *comm, int kind, const void *from, void *to, size_t count, int type, int op, int root, void *stream) {
-    static const int OPS[] = {SI_SUM, SI_PROD, SI_MAX, SI_MIN, SI_AVG};
-    call_t call = {.comm = comm, .stream = stream};
-    if (nccl_type(type) < 0) {
-        return 4;
-    }
-    float factor = 1;
-    int core = SI_SUM;
-    if (op >= 5) {
-        core = SI_SCALED;
-        factor = comm->factor[op - 5];
-    } else {
-        core = OPS[op];
-    }
-    call.part = (si_part){kind, from, to, (int64_t)count, nccl_type(type), core, factor, root};
-    return add(call);
-}
-
-API int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, comm_t *comm, void *stream) { return collective(comm, SI_ALL_REDUCE, from, to, count, type, op, 0, stream); }
-API int ncclAllGather(const void *from, void *to, size_t count, int type, comm_t *comm, void *stream) { return collective(comm, SI_ALL_GATHER, from, to, count, type, 0, 0, stream); }
-API int ncclReduceScatter(const void *from, void *to, size_t count, int type, int op, comm_t *comm, void *stream) { return collective(comm, SI_REDUCE_SCATTER, from, to, count, type, op, 0, stream); }
-API int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, comm_t *comm, void *stream) { return collective(comm, SI_BROADCAST, from, to, count, type, 0, root, stream); }
-API int ncclReduce(const void *from, void *to, size_t count, int type, int op, int root, comm_t *comm, void *stream) { return collective(comm, SI_REDUCE, from, to, count, type, op, root, stream); }
-
-static int transfer(comm_t *comm, int sends, void *data, size_t count, int type, int peer, void *stream) {
-    if (peer < 0 || peer >= si_comm_size(comm->shared) || nccl_type(type) < 0) {
-        return 4;
-    }
-    call_t call = {.comm = comm, .stream = stream, .transfer = 1, .move = {sends, peer, data, count * (size_t)si_element_bytes(nccl_type(type))}};
-    return add(call);
-}
-
-API int ncclSend(void *from, size_t count, int type, int peer, comm_t *comm, void *stream) { return transfer(comm, 1, from, count, type, peer, stream); }
-API int ncclRecv(void *to, size_t count, int type, int peer, comm_t *comm, void *stream) { return transfer(comm, 0, to, count, type, peer, stream); }
-
-API int ncclRedOpCreatePreMulSum(int *op, const void *scalar, int type, int residence, comm_t *comm) {
-    if (residence != 1) {
-        return 4;
-    }
-    for (int i = 0; i < MAX_OPS; i++) {
-        if (!comm->used[i]) {
-            comm->used[i] = 1;
-            comm->factor[i] = si_load(scalar, 0, nccl_type(type));
-            *op = 5 + i;
-            return 0;
-        }
-    }
-    return 3;
-}
-
-API int ncclRedOpDestroy(int op, comm_t *comm) {
-    comm->used[op - 5] = 0;
-    return 0;
+    int code = sp_multiply(d, d->compute == 72, alpha, a, la, b, lb, beta, out, lc, core_type(la->type), core_type(lc->type), stream_of(stream));
+    return code == SI_OK ? 0 : code == SI_INVALID ? 7 : 13;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
