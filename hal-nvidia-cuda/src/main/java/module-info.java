@@ -8,6 +8,7 @@
  * <ul>
  *   <li>Requires {@code io.weft.api}: the SPI that it implements.
  *   <li>Requires {@code io.weft.sim}: machine models are simulated by its engine.
+ *   <li>Requires {@code io.weft.nativehal}: what platforms on vendors' libraries share.
  *   <li>Exports nothing: it is used through the SPI.
  *   <li>Provides the provider {@code cuda}.
  * </ul>
@@ -15,6 +16,7 @@
 module io.weft.cuda {
     requires io.weft.api;
     requires io.weft.sim;
+    requires io.weft.nativehal;
 
     provides io.weft.spi.AcceleratorProvider with
             io.weft.cuda.CudaProvider;

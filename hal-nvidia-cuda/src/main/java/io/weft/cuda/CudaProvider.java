@@ -65,7 +65,7 @@ public final class CudaProvider implements AcceleratorProvider {
     public PlatformDriver open(PlatformUri uri) {
         String target = uri.target();
         if (target.equals(NATIVE)) {
-            return CudaPlatform.open(uri);
+            return CudaNative.open(uri);
         }
         if (TARGETS.stream().noneMatch(known -> known.name().equals(target))) {
             throw new AcceleratorException(

@@ -10,6 +10,7 @@ import io.weft.cuda.ffi.CudaLibraries;
 import io.weft.cuda.ffi.CudaRuntime;
 import io.weft.cuda.ffi.CudaRuntime.Attribute;
 import io.weft.cuda.ffi.Nvml;
+import io.weft.nativehal.driver.NativeMachine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,15 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/**
- * What the vendor's libraries tell about this machine. Without NVML, links are known only as far as the runtime knows who reaches whom.
- *
- * @param name the devices and their number, such as {@code 2 x NVIDIA H200}
- * @param driverVersion empty when unknown
- * @param devices properties, by the platform's ordinal
- * @param topology paths between them
- */
-record Machine(String name, String driverVersion, List<DeviceProperties> devices, Topology topology) {
+/** What the vendor's libraries tell about this machine. Without NVML, links are known only as far as the runtime knows who reaches whom. */
+final class Machine {
     /** Starts of the time that one message needs over NVLink; measured figures come from calibration. Source: order of magnitude of published peer latencies on Hopper. */
     private static final double LINK_LATENCY_NANOS = 700;
 
@@ -39,7 +33,9 @@ record Machine(String name, String driverVersion, List<DeviceProperties> devices
     /** Share of the raw rate of NVLink that data gets; 382 of 478 GB/s were measured on two H200 by copy engines. */
     private static final double LINK_SHARE = 0.8;
 
-    static Machine read(CudaLibraries libraries, Nvml nvml, List<Integer> ordinals) {
+    private Machine() {}
+
+    static NativeMachine read(CudaLibraries libraries, Nvml nvml, List<Integer> ordinals) {
         List<DeviceProperties> devices = new ArrayList<>();
         List<String> buses = new ArrayList<>();
         for (int i = 0; i < ordinals.size(); i++) {
@@ -54,15 +50,8 @@ record Machine(String name, String driverVersion, List<DeviceProperties> devices
                 links.add(link(libraries, nvml, ordinals, buses, from, to));
             }
         }
-        String first = devices.getFirst().name();
-        String name = devices.stream().allMatch(device -> device.name().equals(first))
-                ? devices.size() + " x " + first
-                : devices.size() + " GPUs";
-        return new Machine(
-                name,
-                nvml == null ? "" : nvml.driverVersion(),
-                List.copyOf(devices),
-                new Topology(devices.size(), links, numa));
+        return new NativeMachine(
+                NativeMachine.nameOf(devices), ordinals, devices, new Topology(devices.size(), links, numa));
     }
 
     private static DeviceProperties device(
@@ -176,8 +165,7 @@ record Machine(String name, String driverVersion, List<DeviceProperties> devices
         if (from == to) {
             return new Link(from, to, LinkKind.SELF, "self", 0, 0, 0, 0, true, true);
         }
-        boolean addressable = libraries.runtime().hasPeerAccess()
-                && libraries.runtime().canAccess(ordinals.get(from), ordinals.get(to));
+        boolean addressable = libraries.runtime().canAccess(ordinals.get(from), ordinals.get(to));
         long source = nvml == null ? 0 : nvml.device(buses.get(from));
         long target = nvml == null ? 0 : nvml.device(buses.get(to));
         if (source != 0 && target != 0) {

@@ -2,25 +2,34 @@
 package io.weft.cuda.ffi;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.ElementType;
+import io.weft.nativehal.lt.LtLibrary;
+import io.weft.nativehal.ffi.Native;
+import io.weft.nativehal.ffi.NativeLibrary;
+import io.weft.nativehal.ffi.Scratch;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * cuBLASLt: matrix products with a choice of kernels. Matrices are column-major; see {@code GemmPlan} for how row-major ones are handed in.
+ * cuBLASLt: matrix products with a choice of kernels. Matrices are column-major; see {@link LtLibrary} for how row-major ones are handed in.
  *
  * <p>Source of numbers: cublasLt.h and library_types.h of CUDA 12 and 13, in which they are equal.
  */
-public final class CublasLt {
+public final class CublasLt implements LtLibrary {
     /** File names, the newest first. */
     public static final List<String> NAMES =
             List.of("libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", "libcublasLt.so.14");
 
     /** {@code cublasLtMatmulHeuristicResult_t}: 64 bytes of algorithm, workspace size, state, waves, four reserved words. */
-    public static final long RESULT_BYTES = 96;
+    private static final long RESULT_BYTES = 96;
     /** {@code cublasLtMatmulAlgo_t}: opaque, may be stored for the same version of the library. */
-    public static final long ALGORITHM_BYTES = 64;
+    private static final long ALGORITHM_BYTES = 64;
 
+    private static final int COMPUTE_FP32 = 68; // CUBLAS_COMPUTE_32F: no TF32, no 16-bit sums
+    private static final int COMPUTE_INT32 = 72; // CUBLAS_COMPUTE_32I
+    private static final int REAL_FP32 = 0; // CUDA_R_32F
+    private static final int REAL_INT32 = 10; // CUDA_R_32I
     private static final int DESC_TRANSA = 3;
     private static final int DESC_TRANSB = 4;
     private static final int LAYOUT_BATCH_COUNT = 5;
@@ -101,20 +110,47 @@ public final class CublasLt {
         return getVersion == null ? 0 : Native.callLong(getVersion);
     }
 
-    /** A handle of the current device. */
-    public long create() {
+    @Override
+    public long algorithmBytes() {
+        return ALGORITHM_BYTES;
+    }
+
+    @Override
+    public long resultBytes() {
+        return RESULT_BYTES;
+    }
+
+    /** {@code cudaDataType_t}, library_types.h. */
+    @Override
+    public int code(ElementType type) {
+        return switch (type) {
+            case FP32 -> 0;
+            case FP16 -> 2;
+            case INT8 -> 3;
+            case INT32 -> 10;
+            case BF16 -> 14;
+            case FP8_E4M3 -> 28;
+            case FP8_E5M2 -> 29;
+            case FP8_E4M3_FNUZ, FP8_E5M2_FNUZ -> -1;
+        };
+    }
+
+    @Override
+    public long open() {
         Scratch out = Scratch.mine();
         check("open cuBLASLt", Native.call(create, out.address()));
         return out.word(0);
     }
 
-    /** Releases a handle. */
-    public void destroy(long handle) {
+    @Override
+    public void close(long handle) {
         Native.call(destroy, handle);
     }
 
-    /** What a product computes. Types are {@code cublasComputeType_t} and {@code cudaDataType_t}. */
-    public long createDescription(int computeType, int scaleType, boolean transposeA, boolean transposeB) {
+    @Override
+    public long createDescription(boolean integer, boolean transposeA, boolean transposeB) {
+        int computeType = integer ? COMPUTE_INT32 : COMPUTE_FP32;
+        int scaleType = integer ? REAL_INT32 : REAL_FP32;
         Scratch out = Scratch.mine();
         check("describe product", Native.call(descCreate, out.address(), computeType, scaleType));
         long description = out.word(0);
@@ -125,12 +161,12 @@ public final class CublasLt {
         return description;
     }
 
-    /** Releases a description. */
+    @Override
     public void destroyDescription(long description) {
         Native.call(descDestroy, description);
     }
 
-    /** A column-major matrix; pitch and stride are elements. */
+    @Override
     public long createLayout(int type, long rows, long columns, long pitch, int batch, long stride) {
         Scratch out = Scratch.mine();
         check("describe matrix", Native.call(layoutCreate, out.address(), type, rows, columns, pitch));
@@ -144,18 +180,12 @@ public final class CublasLt {
         return layout;
     }
 
-    /** Releases a matrix description. */
+    @Override
     public void destroyLayout(long layout) {
         Native.call(layoutDestroy, layout);
     }
 
-    /**
-     * Asks for kernels, the best by the library's own estimate first.
-     *
-     * @param alignments bytes to which the addresses of A, B, C and D are aligned
-     * @param results memory for {@code wanted} results of {@link #RESULT_BYTES}
-     * @return how many were found; 0 when the library cannot do it
-     */
+    @Override
     public int heuristics(
             long handle,
             long description,
@@ -196,22 +226,7 @@ public final class CublasLt {
         }
     }
 
-    /** Workspace bytes of a result. */
-    public static long workspaceBytes(MemorySegment result) {
-        return result.get(ValueLayout.JAVA_LONG, ALGORITHM_BYTES);
-    }
-
-    /** Whether a result can be used. */
-    public static boolean isUsable(MemorySegment result) {
-        return result.get(ValueLayout.JAVA_INT, ALGORITHM_BYTES + 8) == 0;
-    }
-
-    /** Waves of the device that a result's tiles make. */
-    public static float waves(MemorySegment result) {
-        return result.get(ValueLayout.JAVA_FLOAT, ALGORITHM_BYTES + 12);
-    }
-
-    /** {@code D = alpha * op(A) * op(B) + beta * C}; alpha and beta are addresses of host numbers, read before the call returns. */
+    @Override
     public void multiply(
             long handle,
             long description,

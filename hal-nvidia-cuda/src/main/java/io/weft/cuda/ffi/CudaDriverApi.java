@@ -2,6 +2,10 @@
 package io.weft.cuda.ffi;
 
 import io.weft.api.AcceleratorException;
+import io.weft.nativehal.driver.PageDriver;
+import io.weft.nativehal.ffi.Native;
+import io.weft.nativehal.ffi.NativeLibrary;
+import io.weft.nativehal.ffi.Scratch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,7 +16,7 @@ import java.util.List;
  *
  * <p>Source of signatures and numbers: cuda.h of CUDA 13.0. Functions with a {@code _v2} name are called by it, as the header does.
  */
-public final class CudaDriverApi {
+public final class CudaDriverApi implements PageDriver {
     /** File names. */
     public static final List<String> NAMES = List.of("libcuda.so.1", "libcuda.so");
 
@@ -115,13 +119,6 @@ public final class CudaDriverApi {
         return Native.text(out.word(0));
     }
 
-    private MemorySegment need(MemorySegment function, String symbol, String operation) {
-        if (function == null) {
-            throw VendorFailure.missing(library.name(), operation, symbol);
-        }
-        return function;
-    }
-
     /** Starts the driver; more than once is allowed. The code of the failure, 0 for none. */
     public int start() {
         return init == null ? 500 : Native.call(init, 0); // CUDA_ERROR_NOT_FOUND
@@ -199,11 +196,11 @@ public final class CudaDriverApi {
         if (rows == 1) {
             MemorySegment function = elementBytes == 1 ? memsetD8 : elementBytes == 2 ? memsetD16 : memsetD32;
             code = Native.call(
-                    need(function, "cuMemsetD" + 8 * elementBytes + "Async", "fill"), address, bits, columns, stream);
+                    library.need(function, "cuMemsetD" + 8 * elementBytes + "Async", "fill"), address, bits, columns, stream);
         } else {
             MemorySegment function = elementBytes == 1 ? memset2dD8 : elementBytes == 2 ? memset2dD16 : memset2dD32;
             code = Native.call(
-                    need(function, "cuMemsetD2D" + 8 * elementBytes + "Async", "fill"),
+                    library.need(function, "cuMemsetD2D" + 8 * elementBytes + "Async", "fill"),
                     address,
                     pitch,
                     bits,
@@ -227,7 +224,7 @@ public final class CudaDriverApi {
         return out.address() + at;
     }
 
-    /** Bytes of one page of virtual memory of a device. */
+    @Override
     public long pageBytes(int ordinal) {
         Scratch out = Scratch.mine();
         long properties = properties(out, ordinal);
@@ -236,7 +233,7 @@ public final class CudaDriverApi {
         return out.word(0);
     }
 
-    /** Memory without an address. */
+    @Override
     public long createPages(int ordinal, long bytes) {
         Scratch out = Scratch.mine();
         long properties = properties(out, ordinal);
@@ -244,12 +241,12 @@ public final class CudaDriverApi {
         return out.word(0);
     }
 
-    /** Gives memory back once nothing maps it. */
+    @Override
     public void releasePages(long handle) {
         check("release memory", Native.call(memRelease, handle));
     }
 
-    /** Addresses without memory. */
+    @Override
     public long reserve(long bytes, long alignment) {
         Scratch out = Scratch.mine();
         check(
@@ -258,17 +255,17 @@ public final class CudaDriverApi {
         return out.word(0);
     }
 
-    /** Gives addresses back. */
+    @Override
     public void release(long address, long bytes) {
         check("release addresses", Native.call(memAddressFree, address, bytes));
     }
 
-    /** Puts memory behind addresses; no device may use it before {@link #letIn}. */
+    @Override
     public void map(long address, long bytes, long handle) {
         check("map", Native.call(memMap, address, bytes, 0, handle, 0));
     }
 
-    /** Lets devices read and write mapped memory. */
+    @Override
     public void letIn(long address, long bytes, List<Integer> devices) {
         try (Arena arena = Arena.ofConfined()) {
             // CUmemAccessDesc: location {device (1), id}, flags read and write (3); 12 bytes each.
@@ -286,7 +283,7 @@ public final class CudaDriverApi {
         }
     }
 
-    /** Takes the memory behind addresses away. */
+    @Override
     public void unmap(long address, long bytes) {
         check("unmap", Native.call(memUnmap, address, bytes));
     }

@@ -2,7 +2,11 @@
 package io.weft.cuda.ffi;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
+import io.weft.nativehal.ffi.Native;
+import io.weft.nativehal.ffi.NativeLibrary;
+import io.weft.nativehal.nccl.NcclLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
@@ -10,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -31,15 +36,25 @@ public final class CudaLibraries {
     /** The same as a system property, which wins. */
     public static final String PROPERTY = "io.weft.cuda.libraries";
 
+    private static final List<String> NCCL_NAMES = List.of("libnccl.so.2", "libnccl.so");
+    private static final Set<ElementType> NCCL_TYPES = EnumSet.of(
+            ElementType.INT8,
+            ElementType.INT32,
+            ElementType.FP16,
+            ElementType.FP32,
+            ElementType.BF16,
+            ElementType.FP8_E4M3,
+            ElementType.FP8_E5M2);
+
     private static final Map<List<Path>, CudaLibraries> OPENED = new ConcurrentHashMap<>();
 
     private final CudaRuntime runtime;
     private final CudaDriverApi driver;
     private final CublasLt cublas;
-    private final Nccl nccl;
+    private final NcclLibrary nccl;
     private final NativeLibrary nvml;
 
-    private CudaLibraries(CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, Nccl nccl, NativeLibrary nvml) {
+    private CudaLibraries(CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, NcclLibrary nccl, NativeLibrary nvml) {
         this.runtime = runtime;
         this.driver = driver;
         this.cublas = cublas;
@@ -83,17 +98,17 @@ public final class CudaLibraries {
                 .orElseThrow(() -> absent("the CUDA runtime", CudaRuntime.NAMES, refusals));
         NativeLibrary driverLibrary = NativeLibrary.open(CudaDriverApi.NAMES, before, after, refusals)
                 .orElseThrow(() -> absent("the NVIDIA driver's library", CudaDriverApi.NAMES, refusals));
-        CudaRuntime runtime = new CudaRuntime(runtimeLibrary);
         CudaDriverApi driver = new CudaDriverApi(driverLibrary);
+        CudaRuntime runtime = new CudaRuntime(runtimeLibrary, driver);
         requireAll(runtimeLibrary, runtime.missingEssentials());
         requireAll(driverLibrary, driver.missingEssentials());
         CublasLt cublas = NativeLibrary.open(CublasLt.NAMES, before, after, refusals)
                 .map(CublasLt::new)
                 .filter(CublasLt::isComplete)
                 .orElse(null);
-        Nccl nccl = NativeLibrary.open(Nccl.NAMES, before, after, refusals)
-                .map(Nccl::new)
-                .filter(Nccl::isComplete)
+        NcclLibrary nccl = NativeLibrary.open(NCCL_NAMES, before, after, refusals)
+                .map(library -> new NcclLibrary("NCCL", library, NCCL_TYPES))
+                .filter(NcclLibrary::isComplete)
                 .orElse(null);
         NativeLibrary nvml =
                 NativeLibrary.open(Nvml.NAMES, before, after, refusals).orElse(null);
@@ -218,7 +233,7 @@ public final class CudaLibraries {
     }
 
     /** Collectives, where the library is there and complete. */
-    public Optional<Nccl> nccl() {
+    public Optional<NcclLibrary> nccl() {
         return Optional.ofNullable(nccl);
     }
 

@@ -2,9 +2,17 @@
 package io.weft.cuda.ffi;
 
 import io.weft.api.AcceleratorException;
+import io.weft.nativehal.driver.DeviceRuntime;
+import io.weft.nativehal.driver.GraphCapture;
+import io.weft.nativehal.driver.MemoryPools;
+import io.weft.nativehal.driver.Route;
+import io.weft.nativehal.ffi.Native;
+import io.weft.nativehal.ffi.NativeLibrary;
+import io.weft.nativehal.ffi.Scratch;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The CUDA runtime, libcudart. Handles and addresses are numbers. Functions act on the calling thread's current device where the vendor's do. Every failure is an
@@ -12,7 +20,7 @@ import java.util.List;
  *
  * <p>Source of signatures and numbers: cuda_runtime_api.h and driver_types.h of CUDA 13.0; none of the functions used differs from CUDA 12.
  */
-public final class CudaRuntime {
+public final class CudaRuntime implements DeviceRuntime, GraphCapture, MemoryPools {
     /** File names, the newest first. */
     public static final List<String> NAMES =
             List.of("libcudart.so.13", "libcudart.so.12", "libcudart.so", "libcudart.so.14");
@@ -24,7 +32,7 @@ public final class CudaRuntime {
     /** {@code cudaMemcpyDefault}: the direction follows from the addresses. */
     private static final int COPY_DEFAULT = 4;
     /** {@code cudaStreamLegacy}: the default stream that joins blocking streams. */
-    public static final long DEFAULT_STREAM = 1;
+    private static final long DEFAULT_STREAM = 1;
 
     /** Attributes of a device: driver_types.h, enum cudaDeviceAttr. */
     public enum Attribute {
@@ -52,6 +60,7 @@ public final class CudaRuntime {
     }
 
     private final NativeLibrary library;
+    private final CudaDriverApi driver;
     private final MemorySegment getErrorName;
     private final MemorySegment getErrorString;
     private final MemorySegment getLastError;
@@ -99,9 +108,14 @@ public final class CudaRuntime {
     private final MemorySegment mallocFromPoolAsync;
     private final MemorySegment freeAsync;
 
-    /** Looks every function up; a missing one is only an error when it is called. */
-    public CudaRuntime(NativeLibrary library) {
+    /**
+     * Looks every function up; a missing one is only an error when it is called.
+     *
+     * @param driver fills, which the runtime has for bytes alone
+     */
+    public CudaRuntime(NativeLibrary library, CudaDriverApi driver) {
         this.library = library;
+        this.driver = driver;
         getErrorName = library.find("cudaGetErrorName");
         getErrorString = library.find("cudaGetErrorString");
         getLastError = library.find("cudaGetLastError");
@@ -179,41 +193,53 @@ public final class CudaRuntime {
         return essentials.stream().filter(library.missing()::contains).toList();
     }
 
-    /** Whether whole graphs can be captured and launched. */
-    public boolean hasGraphs() {
-        return streamBeginCapture != null
+    @Override
+    public Optional<GraphCapture> graphs() {
+        boolean complete = streamBeginCapture != null
                 && streamEndCapture != null
                 && graphInstantiate != null
                 && graphLaunch != null
                 && graphExecDestroy != null
                 && graphDestroy != null;
+        return complete ? Optional.of(this) : Optional.empty();
     }
 
-    /** Whether memory pools in stream order are there. */
-    public boolean hasPools() {
-        return memPoolCreate != null
+    @Override
+    public Optional<MemoryPools> pools() {
+        boolean complete = memPoolCreate != null
                 && memPoolDestroy != null
                 && memPoolSetAccess != null
                 && memPoolSetAttribute != null
                 && mallocFromPoolAsync != null
                 && freeAsync != null;
+        return complete ? Optional.of(this) : Optional.empty();
     }
 
-    /** Whether one device's kernels can be let into another's memory. */
-    public boolean hasPeerAccess() {
-        return canAccessPeer != null && enablePeerAccess != null;
+    /** Makes the context, which some versions put off. */
+    @Override
+    public void prepareDevice() {
+        free(0);
     }
 
-    /** Whether events carry time stamps. */
+    @Override
+    public long defaultStream() {
+        return DEFAULT_STREAM;
+    }
+
+    /** cudaDevAttrMaxPitch on every device so far. */
+    @Override
+    public long maxPitch() {
+        return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public void fill(long address, long pitch, int bits, int elementBytes, long columns, long rows, long stream) {
+        driver.fill(address, pitch, bits, elementBytes, columns, rows, stream);
+    }
+
+    @Override
     public boolean hasTiming() {
         return eventElapsedTime != null;
-    }
-
-    private MemorySegment need(MemorySegment function, String symbol, String operation) {
-        if (function == null) {
-            throw VendorFailure.missing(library.name(), operation, symbol);
-        }
-        return function;
     }
 
     private void check(String operation, int code) {
@@ -223,6 +249,7 @@ public final class CudaRuntime {
     }
 
     /** The exception for a code. Takes the pending error away, which the vendor would report again for an unrelated call. */
+    @Override
     public AcceleratorException failure(String operation, int code) {
         if (getLastError != null) {
             Native.call(getLastError);
@@ -258,7 +285,7 @@ public final class CudaRuntime {
         return out.integer(0);
     }
 
-    /** Makes a device the calling thread's current one. */
+    @Override
     public void device(int ordinal) {
         int code = Native.call(setDevice, ordinal);
         if (code != 0) {
@@ -293,7 +320,7 @@ public final class CudaRuntime {
         check("synchronize device", Native.call(deviceSynchronize));
     }
 
-    /** The numbers of the lowest and the highest priority of the current device; the higher priority has the lower number. */
+    @Override
     public int[] priorities() {
         Scratch out = Scratch.mine();
         if (getStreamPriorityRange == null
@@ -303,17 +330,18 @@ public final class CudaRuntime {
         return new int[] {out.integer(0), out.integer(8)};
     }
 
-    /** Whether a device's kernels can be let into a peer's memory. */
+    @Override
     public boolean canAccess(int ordinal, int peer) {
         Scratch out = Scratch.mine();
         return canAccessPeer != null
+                && enablePeerAccess != null
                 && Native.call(canAccessPeer, out.address(), ordinal, peer) == 0
                 && out.integer(0) != 0;
     }
 
-    /** Lets the current device into a peer's memory; that it is let in already is no error. */
+    @Override
     public void enablePeerAccess(int peer) {
-        int code = Native.call(need(enablePeerAccess, "cudaDeviceEnablePeerAccess", "peer access"), peer, 0);
+        int code = Native.call(library.need(enablePeerAccess, "cudaDeviceEnablePeerAccess", "peer access"), peer, 0);
         if (code == ALREADY_ENABLED) {
             if (getLastError != null) {
                 Native.call(getLastError);
@@ -323,51 +351,52 @@ public final class CudaRuntime {
         check("enable peer access to device " + peer, code);
     }
 
-    /** Memory of the current device. */
+    @Override
     public long allocate(long bytes) {
         Scratch out = Scratch.mine();
         check("allocate " + bytes + " bytes", Native.call(malloc, out.address(), bytes));
         return out.word(0);
     }
 
-    /** Gives device memory back; waits for the whole device. */
+    @Override
     public void free(long address) {
         check("free", Native.call(free, address));
     }
 
-    /** Pinned host memory that every device can reach. */
+    @Override
     public long allocateHost(long bytes) {
         Scratch out = Scratch.mine();
         int portable = 1; // cudaHostAllocPortable
         check(
                 "allocate " + bytes + " bytes of pinned host memory",
-                Native.call(need(hostAlloc, "cudaHostAlloc", "pinned host memory"), out.address(), bytes, portable));
+                Native.call(library.need(hostAlloc, "cudaHostAlloc", "pinned host memory"), out.address(), bytes, portable));
         return out.word(0);
     }
 
-    /** Gives pinned host memory back. */
+    @Override
     public void freeHost(long address) {
-        check("free pinned host memory", Native.call(need(freeHost, "cudaFreeHost", "pinned host memory"), address));
+        check("free pinned host memory", Native.call(library.need(freeHost, "cudaFreeHost", "pinned host memory"), address));
     }
 
-    /** Free and total bytes of the current device. */
+    @Override
     public long[] memoryInfo() {
         Scratch out = Scratch.mine();
         check(
                 "memory info",
-                Native.call(need(memGetInfo, "cudaMemGetInfo", "memory info"), out.address(), out.address() + 8));
+                Native.call(library.need(memGetInfo, "cudaMemGetInfo", "memory info"), out.address(), out.address() + 8));
         return new long[] {out.word(0), out.word(8)};
     }
 
     /** Copies a contiguous range; the direction follows from the addresses. Peer copies go this way too: the call made for them is refused while a graph is captured. */
-    public void copy(long destination, long source, long bytes, long stream) {
+    @Override
+    public void copy(long destination, long source, long bytes, Route route, long stream) {
         int code = Native.call(memcpyAsync, destination, source, bytes, COPY_DEFAULT, stream);
         if (code != 0) {
             throw failure("copy of " + bytes + " bytes", code);
         }
     }
 
-    /** Copies a rectangle; pitches and width are bytes. */
+    @Override
     public void copy2d(
             long destination,
             long destinationPitch,
@@ -375,9 +404,10 @@ public final class CudaRuntime {
             long sourcePitch,
             long width,
             long rows,
+            Route route,
             long stream) {
         int code = Native.call(
-                need(memcpy2dAsync, "cudaMemcpy2DAsync", "strided copy"),
+                library.need(memcpy2dAsync, "cudaMemcpy2DAsync", "strided copy"),
                 destination,
                 destinationPitch,
                 source,
@@ -391,7 +421,7 @@ public final class CudaRuntime {
         }
     }
 
-    /** A stream of the current device. */
+    @Override
     public long createStream(boolean blocking, int priority) {
         Scratch out = Scratch.mine();
         int nonBlocking = 1; // cudaStreamNonBlocking
@@ -399,27 +429,27 @@ public final class CudaRuntime {
         return out.word(0);
     }
 
-    /** Releases a stream when its work is complete; returns at once. */
+    @Override
     public void destroyStream(long stream) {
         check("close stream", Native.call(streamDestroy, stream));
     }
 
-    /** Waits for a stream. The code of the failure, 0 for none. */
+    @Override
     public int synchronizeStream(long stream) {
         return Native.call(streamSynchronize, stream);
     }
 
-    /** Whether a stream's work is complete: 0 yes, {@link #isNotReady(int)} no, else the code of its failure. */
+    @Override
     public int queryStream(long stream) {
         return Native.call(streamQuery, stream);
     }
 
-    /** Whether a code says that work is still going on. */
-    public static boolean isNotReady(int code) {
+    @Override
+    public boolean isNotReady(int code) {
         return code == NOT_READY;
     }
 
-    /** Makes later work of a stream wait for an event's last record. */
+    @Override
     public void waitEvent(long stream, long event) {
         int code = Native.call(streamWaitEvent, stream, event, 0);
         if (code != 0) {
@@ -427,25 +457,25 @@ public final class CudaRuntime {
         }
     }
 
-    /** Starts to capture a stream's work into a graph. Other threads may call what they like meanwhile. */
+    @Override
     public void beginCapture(long stream) {
         int relaxed = 2; // cudaStreamCaptureModeRelaxed
         check(
                 "begin capture",
-                Native.call(need(streamBeginCapture, "cudaStreamBeginCapture", "graph"), stream, relaxed));
+                Native.call(library.need(streamBeginCapture, "cudaStreamBeginCapture", "graph"), stream, relaxed));
     }
 
-    /** Ends a capture and gives its graph. */
+    @Override
     public long endCapture(long stream) {
         Scratch out = Scratch.mine();
         out.word(0, 0);
         check(
                 "end capture",
-                Native.call(need(streamEndCapture, "cudaStreamEndCapture", "graph"), stream, out.address()));
+                Native.call(library.need(streamEndCapture, "cudaStreamEndCapture", "graph"), stream, out.address()));
         return out.word(0);
     }
 
-    /** Ends a capture that went wrong and drops what it has. */
+    @Override
     public void dropCapture(long stream) {
         Scratch out = Scratch.mine();
         out.word(0, 0);
@@ -459,7 +489,7 @@ public final class CudaRuntime {
         }
     }
 
-    /** An event of the current device. */
+    @Override
     public long createEvent(boolean timing) {
         Scratch out = Scratch.mine();
         int disableTiming = 2; // cudaEventDisableTiming
@@ -467,12 +497,12 @@ public final class CudaRuntime {
         return out.word(0);
     }
 
-    /** Releases an event. */
+    @Override
     public void destroyEvent(long event) {
         check("close event", Native.call(eventDestroy, event));
     }
 
-    /** Records an event after a stream's work so far. */
+    @Override
     public void record(long event, long stream) {
         int code = Native.call(eventRecord, event, stream);
         if (code != 0) {
@@ -480,50 +510,50 @@ public final class CudaRuntime {
         }
     }
 
-    /** While a graph is captured: makes the record a node of the graph, which later launches carry out. */
+    @Override
     public void recordAsNode(long event, long stream) {
         int external = 1; // cudaEventRecordExternal
         check(
                 "record event",
                 Native.call(
-                        need(eventRecordWithFlags, "cudaEventRecordWithFlags", "timed graph"),
+                        library.need(eventRecordWithFlags, "cudaEventRecordWithFlags", "timed graph"),
                         event,
                         stream,
                         external));
     }
 
-    /** Whether time stamps can be nodes of a graph. */
+    @Override
     public boolean hasTimedGraphs() {
         return eventRecordWithFlags != null && eventElapsedTime != null;
     }
 
-    /** Whether an event's record is complete: 0 yes, {@link #isNotReady(int)} no, else a code. */
+    @Override
     public int queryEvent(long event) {
         return Native.call(eventQuery, event);
     }
 
-    /** Waits for an event's record. The code of the failure, 0 for none. */
+    @Override
     public int synchronizeEvent(long event) {
         return Native.call(eventSynchronize, event);
     }
 
-    /** Milliseconds from one complete record to another on the same device. */
+    @Override
     public float elapsedMillis(long start, long end) {
         Scratch out = Scratch.mine();
         check(
                 "event time",
-                Native.call(need(eventElapsedTime, "cudaEventElapsedTime", "event time"), out.address(), start, end));
+                Native.call(library.need(eventElapsedTime, "cudaEventElapsedTime", "event time"), out.address(), start, end));
         return out.real(0);
     }
 
-    /** Makes a graph ready to be launched. */
+    @Override
     public long instantiate(long graph) {
         Scratch out = Scratch.mine();
         check("instantiate graph", Native.call(graphInstantiate, out.address(), graph, 0));
         return out.word(0);
     }
 
-    /** Takes over the parameters of a graph of the same shape. Whether that was possible. */
+    @Override
     public boolean update(long executable, long graph) {
         if (graphExecUpdate == null) {
             return false;
@@ -537,7 +567,7 @@ public final class CudaRuntime {
         return done;
     }
 
-    /** Launches a graph on a stream. */
+    @Override
     public void launch(long executable, long stream) {
         int code = Native.call(graphLaunch, executable, stream);
         if (code != 0) {
@@ -545,12 +575,12 @@ public final class CudaRuntime {
         }
     }
 
-    /** Releases a graph that was made ready. */
+    @Override
     public void destroyExecutable(long executable) {
         check("close graph", Native.call(graphExecDestroy, executable));
     }
 
-    /** Releases a captured graph. */
+    @Override
     public void destroyGraph(long graph) {
         check("close graph", Native.call(graphDestroy, graph));
     }
@@ -561,11 +591,7 @@ public final class CudaRuntime {
         return graphGetNodes == null || Native.call(graphGetNodes, graph, 0, out.address()) != 0 ? -1 : out.word(0);
     }
 
-    /**
-     * A memory pool of a device that keeps what is freed, open to peers.
-     *
-     * @param peers devices that shall reach it
-     */
+    @Override
     public long createPool(int ordinal, List<Integer> peers) {
         Scratch out = Scratch.mine();
         MemorySegment memory = out.memory();
@@ -579,7 +605,7 @@ public final class CudaRuntime {
         check(
                 "create memory pool",
                 Native.call(
-                        need(memPoolCreate, "cudaMemPoolCreate", "memory pool"),
+                        library.need(memPoolCreate, "cudaMemPoolCreate", "memory pool"),
                         out.address(),
                         out.address() + properties));
         long pool = out.word(0);
@@ -596,12 +622,12 @@ public final class CudaRuntime {
         return pool;
     }
 
-    /** Releases a pool. */
+    @Override
     public void destroyPool(long pool) {
         check("close memory pool", Native.call(memPoolDestroy, pool));
     }
 
-    /** Memory from a pool, in the order of a stream. */
+    @Override
     public long allocateFromPool(long pool, long bytes, long stream) {
         Scratch out = Scratch.mine();
         check(
@@ -610,7 +636,7 @@ public final class CudaRuntime {
         return out.word(0);
     }
 
-    /** Gives memory back to its pool, in the order of a stream. */
+    @Override
     public void freeInOrder(long address, long stream) {
         check("free to a pool", Native.call(freeAsync, address, stream));
     }

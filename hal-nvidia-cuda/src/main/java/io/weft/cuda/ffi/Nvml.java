@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cuda.ffi;
 
+import io.weft.nativehal.ffi.Native;
+import io.weft.nativehal.ffi.NativeLibrary;
+import io.weft.nativehal.ffi.Scratch;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;

@@ -52,28 +52,6 @@ public final class VendorFailure {
         };
     }
 
-    /** A code of NCCL. Numbers: nccl.h, ncclResult_t. */
-    static AcceleratorException nccl(String library, String operation, int code, String text, String last) {
-        ErrorCode neutral = switch (code) {
-            case 4, 5 -> ErrorCode.INVALID_ARGUMENT;
-            case 6 -> ErrorCode.ABORTED;
-            default -> ErrorCode.VENDOR;
-        };
-        String advice = switch (code) {
-            case 1, 2, 3 -> "run again with NCCL_DEBUG=INFO to see what it did";
-            case 4, 5 -> "this is a fault in the plugin or a library of another version; report it";
-            case 6 -> "another rank failed or left; look at its error first";
-            default -> "run again with NCCL_DEBUG=WARN";
-        };
-        return new AcceleratorException(
-                neutral,
-                operation,
-                last.isEmpty() ? text : text + ": " + last,
-                advice,
-                new VendorError(library, code, text),
-                null);
-    }
-
     /** A code of cuBLAS. Numbers: cublas_api.h, cublasStatus_t. */
     static AcceleratorException cublas(String library, String operation, int code) {
         String name = cublasName(code);
@@ -106,16 +84,5 @@ public final class VendorFailure {
             case 16 -> "CUBLAS_STATUS_LICENSE_ERROR";
             default -> "cublasStatus " + code;
         };
-    }
-
-    /** A function that the library lacks. */
-    static AcceleratorException missing(String library, String operation, String symbol) {
-        return new AcceleratorException(
-                ErrorCode.UNSUPPORTED,
-                operation,
-                library + " has no function " + symbol,
-                "use a newer version of the library",
-                null,
-                null);
     }
 }

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Matrix products by libraries in the style that vendors call "Lt". */
+package io.weft.nativehal.lt;
