@@ -7,6 +7,7 @@
  * <ul>
  *   <li>Requires {@code io.weft.api}, whose SPI it implements.
  *   <li>Requires {@code io.weft.sim}: its machines are models that run on the simulator's engine.
+ *   <li>Requires {@code io.weft.nativehal}: what platforms on vendors' libraries share.
  *   <li>Requires {@code java.xml} for RCCL's topology files, and Jackson for the JSON of AMD's tools.
  *   <li>Provides the provider {@code amd}.
  * </ul>
@@ -14,6 +15,7 @@
 module io.weft.amd {
     requires transitive io.weft.api;
     requires io.weft.sim;
+    requires io.weft.nativehal;
     requires java.xml;
     requires tools.jackson.databind;
 

@@ -16,6 +16,7 @@
 //   engine-copies  counter: copies between devices that asked for no compute units
 //   count-lies     n: hipGetDeviceCount says n although there is none
 //   lt-opened      counter: calls of hipblasLtCreate
+//   fail-compile   the n-th compilation from now fails (0: none)
 #include "standin_shim.h"
 
 #include <pthread.h>
@@ -873,8 +874,9 @@ API int hipModuleLoadData(void **module, const char *code) {
     if (strncmp(code, "\177ELF", 4) != 0) {
         return INVALID_IMAGE;
     }
-    if (!strstr(code, chip_name())) {
-        return NO_BINARY;
+    const char *made_for = strstr(code, "code for ");
+    if (!made_for || strncmp(made_for + 9, chip_name(), strlen(made_for + 9)) != 0) {
+        return NO_BINARY; // code without settings runs with every setting of its chip
     }
     *module = (void *)(uintptr_t)7;
     return SUCCESS;

@@ -8,10 +8,11 @@
 # __grid_constant__) is used, and ptxas, which checks it here, would say so.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
+source=$here/../../../../hal-native/src/main/resources/io/weft/nativehal/kernels/weft_kernels.cu
 out=$here/../resources/io/weft/cuda/weft_kernels.ptx
 nvcc=${NVCC:-nvcc}
 ptxas=${PTXAS:-$(dirname "$(command -v "$nvcc")")/ptxas}
-"$nvcc" -ptx -arch=compute_80 -O3 -o "$out.raw" "$here/weft_kernels.cu"
+"$nvcc" -ptx -arch=compute_80 -O3 -o "$out.raw" "$source"
 {
     printf '// SPDX-License-Identifier: Apache-2.0\n// Made from weft_kernels.cu by compile-kernels.sh; do not edit.\n'
     sed -e '/^\/\//d' -e 's/^\.version .*/.version 7.7/' "$out.raw"

@@ -2,6 +2,7 @@
 package io.weft.amd;
 
 import io.weft.amd.doctor.AmdEnvironmentCheck;
+import io.weft.amd.hip.HipNative;
 import io.weft.amd.setting.AmdSettings;
 import io.weft.amd.topology.AmdTopologyReader;
 import io.weft.api.AcceleratorException;
@@ -22,10 +23,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The provider {@code amd}. Its models and readers need no hardware, so it is always there. */
+/** The provider {@code amd}. Its models and readers need no hardware, so it is always there; {@code amd:native} says what is missing when it is opened. */
 public final class AmdProvider implements AcceleratorProvider {
     private static final ProviderDescriptor DESCRIPTOR = new ProviderDescriptor(
             "amd", "AMD", "AMD Instinct accelerators joined by xGMI", "0.1.0", new SpiVersion(1, 0));
+
+    private static final Target NATIVE = new Target("native", "the AMD GPUs of this machine");
 
     /** For the service loader; no side effect. */
     public AmdProvider() {}
@@ -37,13 +40,14 @@ public final class AmdProvider implements AcceleratorProvider {
 
     @Override
     public Probe probe() {
-        return new Probe.Available("machine models; figures are predicted, never measured");
+        return new Probe.Available("machine models, whose figures are predicted; native: " + HipNative.hardware());
     }
 
     @Override
     public List<Target> targets() {
         List<Target> targets = new ArrayList<>(AmdMachines.targets());
         targets.addAll(MachineOfFiles.TARGETS);
+        targets.add(NATIVE);
         return targets;
     }
 
@@ -60,6 +64,9 @@ public final class AmdProvider implements AcceleratorProvider {
 
     @Override
     public PlatformDriver open(PlatformUri uri) {
+        if (uri.target().equals(NATIVE.name())) {
+            return HipNative.open(uri);
+        }
         AmdSettings settings = AmdSettings.of(uri, System::getenv);
         Machine machine = AmdMachines.document(uri.target())
                 .map(document -> NodeModel.of(document, settings))

@@ -42,6 +42,7 @@ final class CommandIssuer {
         BufferView to = copy.destination();
         BufferView from = copy.source();
         long bytes = to.bytes();
+        boolean engine = copy.method() == CopyMethod.ENGINE;
         if (bytes == 0) {
             return;
         }
@@ -50,7 +51,7 @@ final class CommandIssuer {
         if (copy.method() == CopyMethod.KERNEL && device.canAddress(to, from)) {
             device.kernels().copy(address(to), bytes, address(from), bytes, bytes, 1, stream);
         } else {
-            runtime.copy(address(to), address(from), bytes, route(to, from), stream);
+            runtime.copy(address(to), address(from), bytes, route(to, from), engine, stream);
         }
     }
 
@@ -63,6 +64,7 @@ final class CommandIssuer {
         requireUsable(to);
         requireUsable(from);
         int element = to.type().bytes();
+        boolean engine = copy.method() == CopyMethod.ENGINE;
         boolean rowMajor = to.layout() == MatrixLayout.ROW_MAJOR;
         long width = (rowMajor ? to.columns() : to.rows()) * element;
         long rows = rowMajor ? to.rows() : to.columns();
@@ -73,10 +75,10 @@ final class CommandIssuer {
         if (byKernel && device.canAddress(to, from)) {
             device.kernels().copy(address(to), toPitch, address(from), fromPitch, width, rows, stream);
         } else if (rows == 1 || (toPitch == width && fromPitch == width)) {
-            runtime.copy(address(to), address(from), width * rows, route(to, from), stream);
+            runtime.copy(address(to), address(from), width * rows, route(to, from), engine, stream);
         } else {
             runtime.copy2d(
-                    address(to), toPitch, address(from), fromPitch, width, rows, route(to, from), stream);
+                    address(to), toPitch, address(from), fromPitch, width, rows, route(to, from), engine, stream);
         }
     }
 

@@ -352,6 +352,7 @@ final class NativeDevice implements DeviceDriver {
                                 host.address(),
                                 bytes,
                                 destination.kind() == MemoryKind.HOST_PINNED ? Route.HOST_TO_HOST : Route.HOST_TO_DEVICE,
+                                false,
                                 transfers),
                 true);
     }
@@ -367,6 +368,7 @@ final class NativeDevice implements DeviceDriver {
                         source.address() + offset + at,
                         bytes,
                         source.kind() == MemoryKind.HOST_PINNED ? Route.HOST_TO_HOST : Route.DEVICE_TO_HOST,
+                        false,
                         transfers),
                 false);
     }

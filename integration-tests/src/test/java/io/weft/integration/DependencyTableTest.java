@@ -88,10 +88,17 @@ class DependencyTableTest {
                     List.of("tools.jackson..", "com.fasterxml.jackson.annotation.."),
                     union(JACKSON, "tools.jackson.dataformat.yaml")),
             new Row(
+                    "hal-native",
+                    "io.weft.nativehal",
+                    List.of("io.weft.nativehal.."),
+                    Set.of("io.weft.api"),
+                    List.of(),
+                    Set.of()),
+            new Row(
                     "hal-amd-instinct",
                     "io.weft.amd",
                     List.of("io.weft.amd.."),
-                    Set.of("io.weft.api", "io.weft.sim"),
+                    Set.of("io.weft.api", "io.weft.sim", "io.weft.nativehal"),
                     List.of("org.xml.sax..", "tools.jackson..", "com.fasterxml.jackson.annotation.."),
                     JACKSON),
             new Row(
@@ -116,7 +123,7 @@ class DependencyTableTest {
                     "hal-nvidia-cuda",
                     "io.weft.cuda",
                     List.of("io.weft.cuda.."),
-                    Set.of("io.weft.api", "io.weft.sim"),
+                    Set.of("io.weft.api", "io.weft.sim", "io.weft.nativehal"),
                     List.of(),
                     Set.of()),
             new Row(

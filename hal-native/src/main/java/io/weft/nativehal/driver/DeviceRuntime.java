@@ -50,11 +50,15 @@ public interface DeviceRuntime {
 
     // Data in stream order.
 
-    /** Copies a contiguous range by a copy engine where there is one. May be captured. */
-    void copy(long destination, long source, long bytes, Route route, long stream);
+    /**
+     * Copies a contiguous range. May be captured.
+     *
+     * @param engine whether the caller asks for a copy engine; otherwise the runtime chooses
+     */
+    void copy(long destination, long source, long bytes, Route route, boolean engine, long stream);
 
     /** Copies a rectangle; pitches and width are bytes. May be captured. */
-    void copy2d(long destination, long destinationPitch, long source, long sourcePitch, long width, long rows, Route route, long stream);
+    void copy2d(long destination, long destinationPitch, long source, long sourcePitch, long width, long rows, Route route, boolean engine, long stream);
 
     /** The longest pitch of {@link #copy2d}, bytes. */
     long maxPitch();

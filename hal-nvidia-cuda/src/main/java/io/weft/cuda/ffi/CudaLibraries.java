@@ -4,14 +4,13 @@ package io.weft.cuda.ffi;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
+import io.weft.nativehal.ffi.LibraryFolders;
 import io.weft.nativehal.ffi.Native;
 import io.weft.nativehal.ffi.NativeLibrary;
 import io.weft.nativehal.nccl.NcclLibrary;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -21,7 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * The vendor's libraries, found and opened once for each set of folders. Runtime and driver must be there; cuBLASLt, NCCL and NVML are powers more.
@@ -81,8 +79,7 @@ public final class CudaLibraries {
 
     private static List<Path> withSettings(List<Path> given) {
         List<Path> folders = new ArrayList<>(given);
-        String setting = System.getProperty(PROPERTY, System.getenv().getOrDefault(ENVIRONMENT, ""));
-        folders.addAll(NativeLibrary.folders(setting));
+        folders.addAll(LibraryFolders.ofSetting(PROPERTY, ENVIRONMENT));
         return folders;
     }
 
@@ -160,42 +157,15 @@ public final class CudaLibraries {
         return folders;
     }
 
-    /** Where Python's package installer puts the vendor's libraries, for the Python that the user has chosen. */
+    /** Where Python's package installer puts the vendor's libraries. */
     private static List<Path> pythonFolders() {
         List<Path> folders = new ArrayList<>();
-        Map<String, String> environment = System.getenv();
-        List<Path> environments = new ArrayList<>();
-        for (String name : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
-            environments.addAll(NativeLibrary.folders(environment.getOrDefault(name, "")));
-        }
-        for (Path binary : NativeLibrary.folders(environment.getOrDefault("PATH", ""))) {
-            if (binary.getParent() != null && Files.exists(binary.resolve("python3"))) {
-                environments.add(binary.getParent());
-            }
-        }
-        for (Path place : environments) {
-            for (Path python : children(place.resolve("lib"))) {
-                if (python.getFileName().toString().startsWith("python3")) {
-                    for (String packages : List.of("site-packages", "dist-packages")) {
-                        for (Path part : children(python.resolve(packages).resolve("nvidia"))) {
-                            folders.add(part.resolve("lib"));
-                        }
-                    }
-                }
+        for (Path packages : LibraryFolders.pythonPackages()) {
+            for (Path part : LibraryFolders.children(packages.resolve("nvidia"))) {
+                folders.add(part.resolve("lib"));
             }
         }
         return folders;
-    }
-
-    private static List<Path> children(Path folder) {
-        if (!Files.isDirectory(folder)) {
-            return List.of();
-        }
-        try (Stream<Path> list = Files.list(folder)) {
-            return list.filter(Files::isDirectory).sorted().toList();
-        } catch (IOException unreadable) {
-            return List.of();
-        }
     }
 
     /**

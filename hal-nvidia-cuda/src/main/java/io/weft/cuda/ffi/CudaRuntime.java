@@ -389,7 +389,7 @@ public final class CudaRuntime implements DeviceRuntime, GraphCapture, MemoryPoo
 
     /** Copies a contiguous range; the direction follows from the addresses. Peer copies go this way too: the call made for them is refused while a graph is captured. */
     @Override
-    public void copy(long destination, long source, long bytes, Route route, long stream) {
+    public void copy(long destination, long source, long bytes, Route route, boolean engine, long stream) {
         int code = Native.call(memcpyAsync, destination, source, bytes, COPY_DEFAULT, stream);
         if (code != 0) {
             throw failure("copy of " + bytes + " bytes", code);
@@ -405,6 +405,7 @@ public final class CudaRuntime implements DeviceRuntime, GraphCapture, MemoryPoo
             long width,
             long rows,
             Route route,
+            boolean engine,
             long stream) {
         int code = Native.call(
                 library.need(memcpy2dAsync, "cudaMemcpy2DAsync", "strided copy"),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels that no vendor library has: elementwise reductions with Weft's rounding rules, copies by compute units,
-// and a plain matrix product for what cuBLASLt refuses. Compiled to PTX by compile-kernels.sh; the driver compiles the
-// PTX for the device that is there. No header is used, so any compiler with a PTX back end will do.
+// and a plain matrix product for what the vendor's library refuses. One source for every vendor whose compiler reads it:
+// the NVIDIA plugin ships it compiled to PTX (its compile-kernels.sh), the AMD plugin compiles it for the device that is
+// there when a platform is opened. No header is used.
 //
-// Element type codes are those of io.weft.cuda.Kernels.
+// Element type codes are those of io.weft.nativehal.kernels.KernelNumbers.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -20,6 +21,24 @@ static __device__ __forceinline__ u32 floatToBits(float value) { return __float_
 
 static __device__ __forceinline__ bool isNan(float x) { return x != x; }
 
+#if defined(__HIP__) || defined(__HIPCC_RTC__)
+// Nothing may be fused that is not written so; __fmul_rn is a plain product there.
+#pragma clang fp contract(off)
+#define __grid_constant__
+
+static __device__ __forceinline__ float halfToFloat(u16 bits) {
+    _Float16 half;
+    __builtin_memcpy(&half, &bits, 2);
+    return (float)half;
+}
+
+static __device__ __forceinline__ u16 floatToHalf(float value) {
+    _Float16 half = (_Float16)value;
+    u16 bits;
+    __builtin_memcpy(&bits, &half, 2);
+    return bits;
+}
+#else
 static __device__ __forceinline__ float halfToFloat(u16 bits) {
     float value;
     asm("{ .reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "h"(bits));
@@ -31,6 +50,7 @@ static __device__ __forceinline__ u16 floatToHalf(float value) {
     asm("{ .reg .f16 h; cvt.rn.f16.f32 h, %1; mov.b16 %0, h; }" : "=h"(bits) : "f"(value));
     return bits;
 }
+#endif
 
 static __device__ __forceinline__ u16 floatToBf16(float value) {
     u32 bits = floatToBits(value);
