@@ -61,7 +61,7 @@ class HipAbsenceTest {
         assertEquals(ErrorCode.UNAVAILABLE, absent.code());
         assertTrue(absent.getMessage().contains("no device: HIP " + version), absent.getMessage());
         assertTrue(absent.nextStep().contains("/dev/kfd"), absent.nextStep());
-        assertEquals("hipErrorNoDevice", absent.vendorError().orElseThrow().name());
+        assertEquals("hipErrorNoDevice", absent.vendorError().orElseThrow().text());
         assertEquals(asked + 1, standIn.get("probes"), "one question for each try");
         assertEquals(0, standIn.get("lt-opened"), "the call that ends a process without a device was made");
         // A device that appears later is found: nothing of the failure is kept.
@@ -155,7 +155,7 @@ class HipAbsenceTest {
         AcceleratorException broken = refused(standIn.uri());
         assertEquals(ErrorCode.VENDOR, broken.code());
         assertTrue(broken.getMessage().contains("compile kernels for gfx942"), broken.getMessage());
-        assertEquals("HIPRTC_ERROR_COMPILATION", broken.vendorError().orElseThrow().name());
+        assertEquals("HIPRTC_ERROR_COMPILATION", broken.vendorError().orElseThrow().text());
         AcceleratorException far = refused(standIn.uri("devices=7"));
         assertEquals(ErrorCode.NOT_FOUND, far.code());
         assertTrue(far.getMessage().contains("devices 0..1 are visible"), far.getMessage());

@@ -17,6 +17,7 @@ import io.weft.api.Device;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Event;
+import io.weft.api.EventOptions;
 import io.weft.api.Platform;
 import io.weft.api.ReduceOp;
 import io.weft.api.Stream;
@@ -162,7 +163,7 @@ class HipStandInTest {
             stream.copy(to.vector(16, ElementType.FP32), from.vector(16, ElementType.FP32));
             AcceleratorException failed = assertThrows(AcceleratorException.class, stream::synchronize);
             assertEquals(ErrorCode.STREAM_FAILED, failed.code());
-            assertEquals("hipErrorLaunchFailure", failed.vendorError().orElseThrow().name());
+            assertEquals("hipErrorLaunchFailure", failed.vendorError().orElseThrow().text());
             assertEquals(719, failed.vendorError().orElseThrow().code());
         }
     }
@@ -175,7 +176,7 @@ class HipStandInTest {
             AcceleratorException refused =
                     assertThrows(AcceleratorException.class, () -> one.device(0).allocate(1L << 30));
             assertEquals(ErrorCode.OUT_OF_MEMORY, refused.code());
-            assertEquals("hipErrorOutOfMemory", refused.vendorError().orElseThrow().name());
+            assertEquals("hipErrorOutOfMemory", refused.vendorError().orElseThrow().text());
         }
     }
 
@@ -217,7 +218,7 @@ class HipStandInTest {
                     Buffer middle = one.device(0).allocate(1024);
                     Stream writer = one.device(0).createStream();
                     Stream reader = one.device(0).createStream();
-                    Event done = one.device(0).createEvent()) {
+                    Event done = one.device(0).createEvent(EventOptions.untimed())) {
                 from.write(ElementType.FP32, 5);
                 middle.write(ElementType.FP32, 0);
                 writer.copy(middle.vector(1, ElementType.FP32), from.vector(1, ElementType.FP32));
