@@ -90,8 +90,18 @@ class NativeMemory implements DeviceMemory {
         requireLive(operation);
     }
 
-    /** Gives it back to where it came from. The device is current. */
+    /** Gives it back to where it came from. The device is current. On a lost device there is nothing to give back: whoever waits for its streams is told of the loss. */
     void release() {
+        try {
+            giveBack();
+        } catch (AcceleratorException failed) {
+            if (failed.code() != ErrorCode.DEVICE_LOST) {
+                throw failed;
+            }
+        }
+    }
+
+    private void giveBack() {
         if (kind == MemoryKind.HOST_PINNED) {
             device.runtime().freeHost(address);
         } else if (pooled) {

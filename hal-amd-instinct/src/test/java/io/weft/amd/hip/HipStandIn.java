@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The stand-in for AMD's libraries, under the names that the plugin looks for. Tests that need it are skipped, saying so, where there is no C compiler. */
 final class HipStandIn {
-    private static final Map<List<String>, HipStandIn> BUILT = new ConcurrentHashMap<>();
+    private static final Map<String, HipStandIn> BUILT = new ConcurrentHashMap<>();
 
     private final StandInLibrary library;
 
@@ -22,37 +22,43 @@ final class HipStandIn {
         this.library = library;
     }
 
-    /** The stand-in; defines such as {@code HIP_MAJOR=5} and {@code WITHOUT_NCCL} change it. */
-    static HipStandIn with(String... defines) {
+    /** HIP 6, whole; its faults are never switched. */
+    static HipStandIn whole() {
+        return alone("whole");
+    }
+
+    /** HIP 6, whole, sharing no state with others. */
+    static HipStandIn alone(String name) {
+        return of(6, name);
+    }
+
+    /** HIP 6 without some functions, {@code *} for any letters. */
+    static HipStandIn without(String name, String... hidden) {
+        return BUILT.computeIfAbsent(name, key -> new HipStandIn(StandInLibrary.link(recipe(6), key, hidden)));
+    }
+
+    /**
+     * A generation of HIP, sharing no state with others.
+     *
+     * @param major 5, 6 or 7; RCCL is as old as it
+     */
+    static HipStandIn of(int major, String name) {
+        String[] hidden = major == 5 ? new String[] {"ncclCommInitRankConfig", "ncclCommSplit"} : new String[0];
+        return BUILT.computeIfAbsent(
+                "hip" + major + "-" + name, key -> new HipStandIn(StandInLibrary.link(recipe(major), key, hidden)));
+    }
+
+    private static StandInLibrary.Recipe recipe(int major) {
         String compiler = StandInLibrary.compiler()
                 .orElseGet(() ->
                         abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH"));
-        return BUILT.computeIfAbsent(List.of(defines), key -> new HipStandIn(build(compiler, key)));
-    }
-
-    /** The whole stand-in once more, with faults of its own. */
-    static HipStandIn alone(String name) {
-        return new HipStandIn(with().library.twin(name));
-    }
-
-    /** The same with faults of its own. */
-    HipStandIn twin(String name) {
-        return new HipStandIn(library.twin(name));
-    }
-
-    private static StandInLibrary build(String compiler, List<String> defines) {
-        int major = defines.stream()
-                .filter(define -> define.startsWith("HIP_MAJOR="))
-                .map(define -> Integer.parseInt(define.substring("HIP_MAJOR=".length())))
-                .findFirst()
-                .orElse(6);
         List<String> names = List.of(
                 "libamdhip64.so." + major,
                 "librccl.so.1",
                 "libhipblaslt.so." + (major == 7 ? 1 : 0),
                 "libhiprtc.so." + major);
-        return StandInLibrary.build(
-                compiler, Path.of("").toAbsolutePath(), "src/test/native/hip_shim.c", names, defines);
+        return new StandInLibrary.Recipe(
+                compiler, Path.of("").toAbsolutePath(), "src/test/native/hip_shim.c", names, "HIP_MAJOR=" + major);
     }
 
     /** Opens a platform on it; options as in {@code devices=0}. */
