@@ -72,8 +72,7 @@ final class Clique {
 
     private void connect() {
         byte[] id = library().uniqueId();
-        long[] made =
-                library().join(id, size(), rank -> devices.get(rank).makeCurrent());
+        long[] made = library().join(id, size(), rank -> devices.get(rank).makeCurrent());
         System.arraycopy(made, 0, handles, 0, size());
         for (int rank = 0; rank < size(); rank++) {
             // What a barrier reduces: libraries have no barrier of their own.
@@ -98,7 +97,8 @@ final class Clique {
                 for (int peer = 0; peer < size(); peer++) {
                     if (peer != rank) {
                         library().send(memory, 4, library().byteCode(), peer, handles[rank], device.transferStream());
-                        library().receive(
+                        library()
+                                .receive(
                                         memory + RECEIVED,
                                         4,
                                         library().byteCode(),
@@ -183,7 +183,15 @@ final class Clique {
         ElementType elements = part.type();
         if (part.kind() == CollectiveKind.BARRIER) {
             long flag = barriers[part.rank()].address();
-            library().allReduce(flag, flag, 1, library().code(ElementType.INT32), library().code(ReduceOp.SUM), comm, stream);
+            library()
+                    .allReduce(
+                            flag,
+                            flag,
+                            1,
+                            library().code(ElementType.INT32),
+                            library().code(ReduceOp.SUM),
+                            comm,
+                            stream);
             return;
         }
         if (size() == 1 && part.kind().reduces() && part.op().kind() != ReduceOp.Kind.SUM) {
@@ -204,7 +212,8 @@ final class Clique {
             case REDUCE_SCATTER -> library().reduceScatter(from, to, count, type, op(part), comm, stream);
             case BROADCAST ->
                 library().broadcast(from == 0 ? to : from, to, count * scale, type, part.root(), comm, stream);
-            case REDUCE -> library().reduce(from, to == 0 ? from : to, count, type, op(part), part.root(), comm, stream);
+            case REDUCE ->
+                library().reduce(from, to == 0 ? from : to, count, type, op(part), part.root(), comm, stream);
             case SEND -> library().send(from, count * scale, type, part.root(), comm, stream);
             case RECEIVE -> library().receive(to, count * scale, type, part.root(), comm, stream);
             case ALL_TO_ALL -> {
@@ -258,7 +267,9 @@ final class Clique {
         }
         if (!library().hasPremultipliedSums()) {
             throw new AcceleratorException(
-                    ErrorCode.UNSUPPORTED, "collective", "this version of " + library().name() + " has no premultiplied sums");
+                    ErrorCode.UNSUPPORTED,
+                    "collective",
+                    "this version of " + library().name() + " has no premultiplied sums");
         }
         ElementType type = part.type();
         long bits = type.isFloating() ? type.encode(op.scale()) : (int) op.scale();
@@ -267,7 +278,8 @@ final class Clique {
         String wanted = part.rank() + "/" + type + "/" + bits;
         synchronized (scaledSums) {
             return scaledSums.computeIfAbsent(
-                    wanted, ignored -> library().premultipliedSum(bits, library().code(type), handles[part.rank()]));
+                    wanted,
+                    ignored -> library().premultipliedSum(bits, library().code(type), handles[part.rank()]));
         }
     }
 

@@ -70,8 +70,8 @@ final class CommandIssuer {
         long rows = rowMajor ? to.rows() : to.columns();
         long toPitch = to.pitch() * element;
         long fromPitch = from.pitch() * element;
-        boolean byKernel =
-                copy.method() == CopyMethod.KERNEL || (rows > 1 && (toPitch > runtime.maxPitch() || fromPitch > runtime.maxPitch()));
+        boolean byKernel = copy.method() == CopyMethod.KERNEL
+                || (rows > 1 && (toPitch > runtime.maxPitch() || fromPitch > runtime.maxPitch()));
         if (byKernel && device.canAddress(to, from)) {
             device.kernels().copy(address(to), toPitch, address(from), fromPitch, width, rows, stream);
         } else if (rows == 1 || (toPitch == width && fromPitch == width)) {
@@ -133,7 +133,8 @@ final class CommandIssuer {
     }
 
     private static Route route(BufferView to, BufferView from) {
-        return ((NativeMemory) ((Buffer) from.memory()).memory()).routeTo((NativeMemory) ((Buffer) to.memory()).memory());
+        return ((NativeMemory) ((Buffer) from.memory()).memory())
+                .routeTo((NativeMemory) ((Buffer) to.memory()).memory());
     }
 
     private static void requireUsable(BufferView view) {

@@ -55,9 +55,7 @@ final class GemmPlans {
 
     private GemmPlan find(GemmShape shape) {
         GemmPlan known = plans.get(shape);
-        return known != null
-                ? known
-                : plans.computeIfAbsent(shape, key -> library.plan(handle, key, workspaceLimit));
+        return known != null ? known : plans.computeIfAbsent(shape, key -> library.plan(handle, key, workspaceLimit));
     }
 
     /** Changes whenever a choice of kernel changes, so that captured graphs notice. */

@@ -346,14 +346,13 @@ final class NativeDevice implements DeviceDriver {
         transfer(
                 "write",
                 source,
-                (host, at, bytes) ->
-                        runtime.copy(
-                                destination.address() + offset + at,
-                                host.address(),
-                                bytes,
-                                destination.kind() == MemoryKind.HOST_PINNED ? Route.HOST_TO_HOST : Route.HOST_TO_DEVICE,
-                                false,
-                                transfers),
+                (host, at, bytes) -> runtime.copy(
+                        destination.address() + offset + at,
+                        host.address(),
+                        bytes,
+                        destination.kind() == MemoryKind.HOST_PINNED ? Route.HOST_TO_HOST : Route.HOST_TO_DEVICE,
+                        false,
+                        transfers),
                 true);
     }
 

@@ -46,8 +46,10 @@ final class NativeGraphDriver implements GraphDriver {
                         refused);
             }
         }
-        boolean stamps = timed && capture.hasTimedGraphs() && platform.vendor().runtime().hasTiming();
-        NativeGraphExecutable executable = new NativeGraphExecutable(this, platform, capture, new GraphPlan(graph), real, stamps);
+        boolean stamps =
+                timed && capture.hasTimedGraphs() && platform.vendor().runtime().hasTiming();
+        NativeGraphExecutable executable =
+                new NativeGraphExecutable(this, platform, capture, new GraphPlan(graph), real, stamps);
         open.add(executable);
         return executable;
     }

@@ -115,7 +115,9 @@ final class NativeGraphExecutable implements GraphExecutable {
         this.timed = timed;
         this.collectives = () -> (NativeCollectives) platform.extension(CollectiveDriver.class)
                 .orElseThrow(() -> new AcceleratorException(
-                        ErrorCode.UNSUPPORTED, "launch graph", "the graph has collectives and there is no library for them here"));
+                        ErrorCode.UNSUPPORTED,
+                        "launch graph",
+                        "the graph has collectives and there is no library for them here"));
         NativeDevice first = devices.getFirst();
         origin = new LaneStream(first, first.createLane(io.weft.api.Priority.NORMAL));
         lanes = new LaneStream[plan.lanes().size()];

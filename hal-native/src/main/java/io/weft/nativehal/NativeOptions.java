@@ -18,7 +18,8 @@ import java.util.Map;
  * @param workspaceBytes bytes that each stream may use for the workspace of products
  * @param stallMillis ms to wait for a collective that not all ranks of this process have issued
  */
-public record NativeOptions(List<Integer> devices, List<Path> libraries, boolean pooled, long workspaceBytes, long stallMillis) {
+public record NativeOptions(
+        List<Integer> devices, List<Path> libraries, boolean pooled, long workspaceBytes, long stallMillis) {
     private static final List<String> KNOWN =
             List.of("devices", "libraries", "memory", "workspace-mib", "stall-timeout-ms");
 

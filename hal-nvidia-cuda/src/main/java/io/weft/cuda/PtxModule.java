@@ -28,8 +28,7 @@ final class PtxModule implements KernelModule {
         try (Arena arena = Arena.ofConfined()) {
             PtxModule loaded = new PtxModule(driver, driver.load(text(arena)));
             for (Entry entry : Entry.values()) {
-                loaded.functions[entry.ordinal()] =
-                        driver.function(loaded.module, arena.allocateFrom(entry.symbol()));
+                loaded.functions[entry.ordinal()] = driver.function(loaded.module, arena.allocateFrom(entry.symbol()));
             }
             return loaded;
         }

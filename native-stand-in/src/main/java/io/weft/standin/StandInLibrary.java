@@ -83,8 +83,7 @@ public final class StandInLibrary {
         try {
             Path folder = Files.createDirectories(place.resolve(name));
             Path library = folder.resolve("libstandin.so");
-            List<String> command =
-                    new ArrayList<>(List.of(recipe.compiler(), "-shared", "-o", library.toString()));
+            List<String> command = new ArrayList<>(List.of(recipe.compiler(), "-shared", "-o", library.toString()));
             List<Path> sources = new ArrayList<>();
             List<Path> headers = new ArrayList<>();
             try (Stream<Path> files = Files.list(shared)) {

@@ -97,7 +97,8 @@ final class HipFailure {
 
     /** A result of the run-time compiler. */
     static AcceleratorException hiprtc(String library, String operation, int code, String log) {
-        String line = log.lines().filter(text -> text.contains("error")).findFirst().orElse("the call failed");
+        String line =
+                log.lines().filter(text -> text.contains("error")).findFirst().orElse("the call failed");
         return new AcceleratorException(
                 ErrorCode.VENDOR,
                 operation,

@@ -131,8 +131,8 @@ final class HipLibraries {
 
     /** Collectives. Only to be called when there is a device. */
     Optional<NcclLibrary> collectives(Float8 float8) {
-        Set<ElementType> plain = EnumSet.of(
-                ElementType.INT8, ElementType.INT32, ElementType.FP16, ElementType.FP32, ElementType.BF16);
+        Set<ElementType> plain =
+                EnumSet.of(ElementType.INT8, ElementType.INT32, ElementType.FP16, ElementType.FP32, ElementType.BF16);
         return NativeLibrary.open(RCCL_NAMES, before, after, new ArrayList<>())
                 .map(library -> {
                     NcclLibrary old = new NcclLibrary("RCCL", library, plain);

@@ -82,9 +82,7 @@ final class HipMachine {
                 && device.bus() < 256
                 && device.device() >= 0
                 && device.device() < 32;
-        return possible
-                ? Optional.of(new Bdf(device.domain(), device.bus(), device.device(), 0))
-                : Optional.empty();
+        return possible ? Optional.of(new Bdf(device.domain(), device.bus(), device.device(), 0)) : Optional.empty();
     }
 
     /** A tree that is not there, or not readable, is a source less. */
@@ -142,7 +140,9 @@ final class HipMachine {
         // Two transfers in each clock: all memories of these devices are of double data rate.
         double bandwidth = 2.0 * told.memoryKilohertz() * 1e3 * told.memoryBits() / 8;
         String name = told.name().isBlank()
-                ? gpu.map(GpuGraph.Gpu::product).filter(product -> !product.isEmpty()).orElse("AMD GPU")
+                ? gpu.map(GpuGraph.Gpu::product)
+                        .filter(product -> !product.isEmpty())
+                        .orElse("AMD GPU")
                 : told.name();
         return new DeviceProperties(
                 device,
@@ -235,7 +235,8 @@ final class HipMachine {
         Optional<GpuGraph.Gpu> source = inTree(from);
         Optional<GpuGraph.Gpu> target = inTree(to);
         if (source.isPresent() && target.isPresent()) {
-            GpuGraph.Pair pair = tree.get().pair(source.get().ordinal(), target.get().ordinal());
+            GpuGraph.Pair pair =
+                    tree.get().pair(source.get().ordinal(), target.get().ordinal());
             if (pair.linkClass() == LinkClass.XGMI) {
                 return xgmi(from, to, pair.direct(), pair.hops(), pair.width(), pair.linkMegabytes(), addressable);
             }
@@ -245,14 +246,14 @@ final class HipMachine {
         }
         Optional<HipRuntime.Joint> joint = runtime.joint(ordinals.get(from), ordinals.get(to));
         if (joint.isPresent() && HsaLinkType.of(joint.get().hsaType()) == HsaLinkType.XGMI) {
-            // The runtime counts one hop for every pair, so it cannot tell direct from routed; one link is what is sure.
+            // The runtime counts one hop for every pair, so it cannot tell direct from routed; one link is what is
+            // sure.
             return xgmi(from, to, true, joint.get().hops(), 1, 0, addressable);
         }
         return pcie(from, to, joint.isPresent() && joint.get().hops() > 2, addressable);
     }
 
-    private Link xgmi(
-            int from, int to, boolean direct, int hops, int width, long linkMegabytes, boolean addressable) {
+    private Link xgmi(int from, int to, boolean direct, int hops, int width, long linkMegabytes, boolean addressable) {
         String architecture = properties.get(from).architecture();
         long each = linkMegabytes > 0 ? linkMegabytes : Chip.xgmiMegabytesPerSecond(architecture);
         int links = Math.max(1, width);
@@ -274,7 +275,17 @@ final class HipMachine {
     private static Link pcie(int from, int to, boolean acrossSockets, boolean addressable) {
         return acrossSockets
                 ? new Link(
-                        from, to, LinkKind.HOST, "PCIe and host", PCIE_BANDWIDTH, PCIE_LATENCY_NANOS, 2, 1, true, addressable)
-                : new Link(from, to, LinkKind.PCIE, "PCIe", PCIE_BANDWIDTH, PCIE_LATENCY_NANOS, 1, 1, true, addressable);
+                        from,
+                        to,
+                        LinkKind.HOST,
+                        "PCIe and host",
+                        PCIE_BANDWIDTH,
+                        PCIE_LATENCY_NANOS,
+                        2,
+                        1,
+                        true,
+                        addressable)
+                : new Link(
+                        from, to, LinkKind.PCIE, "PCIe", PCIE_BANDWIDTH, PCIE_LATENCY_NANOS, 1, 1, true, addressable);
     }
 }

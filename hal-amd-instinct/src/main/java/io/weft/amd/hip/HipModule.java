@@ -37,8 +37,7 @@ final class HipModule implements KernelModule {
             MemorySegment.copy(code, 0, copy, ValueLayout.JAVA_BYTE, 0, code.length);
             HipModule loaded = new HipModule(runtime, runtime.loadModule(copy));
             for (Entry entry : Entry.values()) {
-                loaded.functions[entry.ordinal()] =
-                        runtime.function(loaded.module, arena.allocateFrom(entry.symbol()));
+                loaded.functions[entry.ordinal()] = runtime.function(loaded.module, arena.allocateFrom(entry.symbol()));
             }
             return loaded;
         }

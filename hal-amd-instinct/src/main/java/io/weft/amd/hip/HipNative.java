@@ -33,7 +33,9 @@ public final class HipNative {
 
     /** What can be said about this machine without loading a library. */
     public static String hardware() {
-        return Files.exists(Path.of("/dev/kfd")) ? "the kernel driver is loaded" : "no AMD kernel driver is loaded here";
+        return Files.exists(Path.of("/dev/kfd"))
+                ? "the kernel driver is loaded"
+                : "no AMD kernel driver is loaded here";
     }
 
     /**
@@ -82,7 +84,8 @@ public final class HipNative {
                 device -> compiler.<DeviceKernels>map(found -> new ModuleKernels(
                                 HipModule.load(runtime, found, device.architecture()), device.computeUnits()))
                         .orElseGet(() -> new NoKernels(
-                                "there is no run-time compiler for Weft's kernels (" + String.join(", ", Hiprtc.NAMES) + ")",
+                                "there is no run-time compiler for Weft's kernels (" + String.join(", ", Hiprtc.NAMES)
+                                        + ")",
                                 "install HIPRTC of the same ROCm release")),
                 products.map(GemmLibrary.class::cast),
                 collectives.map(CollectiveLibrary.class::cast),
@@ -96,8 +99,8 @@ public final class HipNative {
         return new AcceleratorException(
                 ErrorCode.UNAVAILABLE,
                 "open " + uri,
-                "no device: HIP " + HipRuntime.text(runtime.version()) + " (" + runtime.library().name() + ") lists none, and "
-                        + hardware(),
+                "no device: HIP " + HipRuntime.text(runtime.version()) + " ("
+                        + runtime.library().name() + ") lists none, and " + hardware(),
                 said.nextStep(),
                 said.vendorError().orElse(null),
                 null);
@@ -105,8 +108,11 @@ public final class HipNative {
 
     /** The one encoding of all chips. Where they differ, 8-bit floats are not offered: sums and copies between the devices would be silently wrong. */
     private static Float8 float8(PlatformUri uri, Set<String> chips) {
-        List<Float8> encodings =
-                chips.stream().map(Float8::of).filter(one -> one != Float8.NONE).distinct().toList();
+        List<Float8> encodings = chips.stream()
+                .map(Float8::of)
+                .filter(one -> one != Float8.NONE)
+                .distinct()
+                .toList();
         if (encodings.size() > 1) {
             throw new AcceleratorException(
                     ErrorCode.UNSUPPORTED,
@@ -137,8 +143,8 @@ public final class HipNative {
         collectives
                 .map(NcclLibrary::version)
                 .filter(version -> version > 0)
-                .ifPresent(version -> versions.put(
-                        "RCCL", version / 10_000 + "." + version / 100 % 100 + "." + version % 100));
+                .ifPresent(version ->
+                        versions.put("RCCL", version / 10_000 + "." + version / 100 % 100 + "." + version % 100));
         return versions;
     }
 }

@@ -88,7 +88,8 @@ class HipAbsenceTest {
 
     @Test
     void aRuntimeThatLacksWhatEverythingNeedsIsRefused() {
-        AcceleratorException refused = refused(HipStandIn.without("no-malloc", "hipMalloc").uri());
+        AcceleratorException refused =
+                refused(HipStandIn.without("no-malloc", "hipMalloc").uri());
         assertEquals(ErrorCode.UNAVAILABLE, refused.code());
         assertTrue(refused.getMessage().contains("lacks hipMalloc"), refused.getMessage());
     }
@@ -146,7 +147,8 @@ class HipAbsenceTest {
         AcceleratorException broken = refused(standIn.uri());
         assertEquals(ErrorCode.VENDOR, broken.code());
         assertTrue(broken.getMessage().contains("compile kernels for gfx942"), broken.getMessage());
-        assertEquals("HIPRTC_ERROR_COMPILATION", broken.vendorError().orElseThrow().text());
+        assertEquals(
+                "HIPRTC_ERROR_COMPILATION", broken.vendorError().orElseThrow().text());
         AcceleratorException far = refused(standIn.uri("devices=7"));
         assertEquals(ErrorCode.NOT_FOUND, far.code());
         assertTrue(far.getMessage().contains("devices 0..1 are visible"), far.getMessage());

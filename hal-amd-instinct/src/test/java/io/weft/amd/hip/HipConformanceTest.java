@@ -39,7 +39,8 @@ class HipConformanceTest {
 
     @Test
     void everyRuleHoldsOnTwoDevicesOrWhereItNeedsMoreOnFour() {
-        Report two = judge(HipStandIn.alone("conformance-2"), 2, RunOptions.defaults().withLevel(Level.FULL));
+        Report two = judge(
+                HipStandIn.alone("conformance-2"), 2, RunOptions.defaults().withLevel(Level.FULL));
         assertGood(two);
         assertTrue(two.counts().getOrDefault(Outcome.PASSED, 0) > 250, "most rules were judged: " + two.counts());
         assertEquals(0, HipStandIn.alone("conformance-2").get("stale-handles"), "a stream was used that was closed");
@@ -48,7 +49,8 @@ class HipConformanceTest {
                         && verdict.reason().contains("devices"))
                 .map(verdict -> verdict.rule().id())
                 .toList();
-        Report four = judge(HipStandIn.alone("conformance-4"), 4, RunOptions.defaults().withRules(larger));
+        Report four = judge(
+                HipStandIn.alone("conformance-4"), 4, RunOptions.defaults().withRules(larger));
         assertGood(four);
         assertTrue(four.counts().getOrDefault(Outcome.PASSED, 0) > 10, "collectives of more ranks: " + four.counts());
     }

@@ -82,7 +82,8 @@ class HipPropertiesTest {
     @CsvSource({"5", "6"})
     void eachGenerationIsAskedByTheNameThatFitsItsLayout(int major) {
         try (Platform platform = HipStandIn.of(major, "generation").open()) {
-            assertEquals("AMD Instinct stand-in", platform.device(1).properties().name());
+            assertEquals(
+                    "AMD Instinct stand-in", platform.device(1).properties().name());
             assertEquals(4, platform.device(1).properties().computeUnits());
             assertEquals(4096L << 20, platform.device(1).properties().memoryBytes());
             assertEquals("gfx942", platform.device(1).properties().architecture());

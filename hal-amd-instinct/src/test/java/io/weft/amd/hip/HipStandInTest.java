@@ -23,7 +23,6 @@ import io.weft.api.ReduceOp;
 import io.weft.api.Stream;
 import io.weft.api.topology.LinkKind;
 import java.util.EnumSet;
-import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -96,10 +95,8 @@ class HipStandInTest {
             stream.fill(BufferView.pitched(to, 64, 2, 2, 4, ElementType.FP32), 0);
             stream.synchronize();
             float[] numbers = to.read(ElementType.FP32, 24);
-            assertArrayEquals(
-                    new float[] {-1, 5, 5, -1, -1, 5, 5, -1}, java.util.Arrays.copyOf(numbers, 8));
-            assertArrayEquals(
-                    new float[] {0, 0, -1, -1, 0, 0, -1, -1}, java.util.Arrays.copyOfRange(numbers, 16, 24));
+            assertArrayEquals(new float[] {-1, 5, 5, -1, -1, 5, 5, -1}, java.util.Arrays.copyOf(numbers, 8));
+            assertArrayEquals(new float[] {0, 0, -1, -1, 0, 0, -1, -1}, java.util.Arrays.copyOfRange(numbers, 16, 24));
         }
     }
 
@@ -163,7 +160,8 @@ class HipStandInTest {
             stream.copy(to.vector(16, ElementType.FP32), from.vector(16, ElementType.FP32));
             AcceleratorException failed = assertThrows(AcceleratorException.class, stream::synchronize);
             assertEquals(ErrorCode.STREAM_FAILED, failed.code());
-            assertEquals("hipErrorLaunchFailure", failed.vendorError().orElseThrow().text());
+            assertEquals(
+                    "hipErrorLaunchFailure", failed.vendorError().orElseThrow().text());
             assertEquals(719, failed.vendorError().orElseThrow().code());
         }
     }
@@ -176,7 +174,8 @@ class HipStandInTest {
             AcceleratorException refused =
                     assertThrows(AcceleratorException.class, () -> one.device(0).allocate(1L << 30));
             assertEquals(ErrorCode.OUT_OF_MEMORY, refused.code());
-            assertEquals("hipErrorOutOfMemory", refused.vendorError().orElseThrow().text());
+            assertEquals(
+                    "hipErrorOutOfMemory", refused.vendorError().orElseThrow().text());
         }
     }
 
@@ -201,7 +200,8 @@ class HipStandInTest {
             assertEquals(2, refused.vendorError().orElseThrow().code());
             assertTrue(refused.nextStep().contains("NCCL_DEBUG=INFO"), refused.nextStep());
             failing.set("async-error", 6);
-            assertEquals(ErrorCode.ABORTED, communicator.asyncError().orElseThrow().code());
+            assertEquals(
+                    ErrorCode.ABORTED, communicator.asyncError().orElseThrow().code());
             failing.set("async-error", 0);
         }
     }

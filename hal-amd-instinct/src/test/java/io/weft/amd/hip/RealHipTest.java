@@ -41,8 +41,8 @@ class RealHipTest {
     void theRealRuntimeLoadsAndSaysThatThereIsNoDevice() {
         String uri = "amd:native?libraries=" + folder().toAbsolutePath();
         for (int attempt = 0; attempt < 2; attempt++) {
-            AcceleratorException absent = assertThrows(
-                    AcceleratorException.class, () -> new AmdProvider().open(PlatformUri.parse(uri)));
+            AcceleratorException absent =
+                    assertThrows(AcceleratorException.class, () -> new AmdProvider().open(PlatformUri.parse(uri)));
             assertEquals(ErrorCode.UNAVAILABLE, absent.code(), absent.getMessage());
             assertTrue(absent.getMessage().contains("no device: HIP "), absent.getMessage());
             assertEquals("hipErrorNoDevice", absent.vendorError().orElseThrow().text());
@@ -61,7 +61,8 @@ class RealHipTest {
         assertTrue(runtime.hasTiming());
         assertTrue(runtime.hasModules());
         // Named in its own words although there is no device.
-        assertEquals("hipErrorOutOfMemory", runtime.errorName(2).replace("hipErrorMemoryAllocation", "hipErrorOutOfMemory"));
+        assertEquals(
+                "hipErrorOutOfMemory", runtime.errorName(2).replace("hipErrorMemoryAllocation", "hipErrorOutOfMemory"));
         assertTrue(runtime.deviceCount().isEmpty());
         assertTrue(HipFailure.saysNoDevice(runtime.start()), "hipInit answers 100 or 101");
         assertEquals(

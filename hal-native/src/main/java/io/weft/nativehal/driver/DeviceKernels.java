@@ -6,7 +6,8 @@ import io.weft.api.graph.Command;
 /** What one device computes without a vendor's library: reductions, copies by compute units, and products of any types. Issuing is in the order of a stream; the device is current. Safe for any thread. */
 public interface DeviceKernels {
     /** Copies a rectangle of bytes that this device can address, by compute units. */
-    void copy(long destination, long destinationPitch, long source, long sourcePitch, long width, long rows, long stream);
+    void copy(
+            long destination, long destinationPitch, long source, long sourcePitch, long width, long rows, long stream);
 
     /**
      * A reduction of buffers, added up in fp32 and rounded once.

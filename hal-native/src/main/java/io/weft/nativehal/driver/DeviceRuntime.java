@@ -58,7 +58,16 @@ public interface DeviceRuntime {
     void copy(long destination, long source, long bytes, Route route, boolean engine, long stream);
 
     /** Copies a rectangle; pitches and width are bytes. May be captured. */
-    void copy2d(long destination, long destinationPitch, long source, long sourcePitch, long width, long rows, Route route, boolean engine, long stream);
+    void copy2d(
+            long destination,
+            long destinationPitch,
+            long source,
+            long sourcePitch,
+            long width,
+            long rows,
+            Route route,
+            boolean engine,
+            long stream);
 
     /** The longest pitch of {@link #copy2d}, bytes. */
     long maxPitch();

@@ -125,8 +125,8 @@ final class LtPlan implements GemmPlan {
     @Override
     public List<GemmTuningDriver.Kernel> kernels() {
         return kernels.stream()
-                .map(kernel -> new GemmTuningDriver.Kernel(
-                        id(kernel), library.waves(kernel), library.workspaceBytes(kernel)))
+                .map(kernel ->
+                        new GemmTuningDriver.Kernel(id(kernel), library.waves(kernel), library.workspaceBytes(kernel)))
                 .toList();
     }
 

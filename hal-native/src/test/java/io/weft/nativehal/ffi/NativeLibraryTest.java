@@ -50,8 +50,8 @@ class NativeLibraryTest {
         NativeLibrary library = c();
         assertNull(library.find("weft_is_not_here"));
         assertEquals(Set.of("weft_is_not_here"), library.missing());
-        AcceleratorException refused = assertThrows(
-                AcceleratorException.class, () -> library.need(null, "weft_is_not_here", "weave"));
+        AcceleratorException refused =
+                assertThrows(AcceleratorException.class, () -> library.need(null, "weft_is_not_here", "weave"));
         assertEquals(ErrorCode.UNSUPPORTED, refused.code());
         assertTrue(refused.getMessage().contains("libc.so.6 has no function weft_is_not_here"), refused.getMessage());
         MemorySegment there = library.find("strlen");

@@ -3,12 +3,11 @@ package io.weft.cuda.ffi;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ElementType;
-import io.weft.nativehal.lt.LtLibrary;
 import io.weft.nativehal.ffi.Native;
 import io.weft.nativehal.ffi.NativeLibrary;
 import io.weft.nativehal.ffi.Scratch;
+import io.weft.nativehal.lt.LtLibrary;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**

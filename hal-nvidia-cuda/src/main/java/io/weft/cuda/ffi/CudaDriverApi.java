@@ -196,7 +196,11 @@ public final class CudaDriverApi implements PageDriver {
         if (rows == 1) {
             MemorySegment function = elementBytes == 1 ? memsetD8 : elementBytes == 2 ? memsetD16 : memsetD32;
             code = Native.call(
-                    library.need(function, "cuMemsetD" + 8 * elementBytes + "Async", "fill"), address, bits, columns, stream);
+                    library.need(function, "cuMemsetD" + 8 * elementBytes + "Async", "fill"),
+                    address,
+                    bits,
+                    columns,
+                    stream);
         } else {
             MemorySegment function = elementBytes == 1 ? memset2dD8 : elementBytes == 2 ? memset2dD16 : memset2dD32;
             code = Native.call(

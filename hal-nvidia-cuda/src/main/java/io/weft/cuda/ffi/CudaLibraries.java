@@ -52,7 +52,8 @@ public final class CudaLibraries {
     private final NcclLibrary nccl;
     private final NativeLibrary nvml;
 
-    private CudaLibraries(CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, NcclLibrary nccl, NativeLibrary nvml) {
+    private CudaLibraries(
+            CudaRuntime runtime, CudaDriverApi driver, CublasLt cublas, NcclLibrary nccl, NativeLibrary nvml) {
         this.runtime = runtime;
         this.driver = driver;
         this.cublas = cublas;

@@ -369,13 +369,19 @@ public final class CudaRuntime implements DeviceRuntime, GraphCapture, MemoryPoo
         int portable = 1; // cudaHostAllocPortable
         check(
                 "allocate " + bytes + " bytes of pinned host memory",
-                Native.call(library.need(hostAlloc, "cudaHostAlloc", "pinned host memory"), out.address(), bytes, portable));
+                Native.call(
+                        library.need(hostAlloc, "cudaHostAlloc", "pinned host memory"),
+                        out.address(),
+                        bytes,
+                        portable));
         return out.word(0);
     }
 
     @Override
     public void freeHost(long address) {
-        check("free pinned host memory", Native.call(library.need(freeHost, "cudaFreeHost", "pinned host memory"), address));
+        check(
+                "free pinned host memory",
+                Native.call(library.need(freeHost, "cudaFreeHost", "pinned host memory"), address));
     }
 
     @Override
@@ -383,7 +389,8 @@ public final class CudaRuntime implements DeviceRuntime, GraphCapture, MemoryPoo
         Scratch out = Scratch.mine();
         check(
                 "memory info",
-                Native.call(library.need(memGetInfo, "cudaMemGetInfo", "memory info"), out.address(), out.address() + 8));
+                Native.call(
+                        library.need(memGetInfo, "cudaMemGetInfo", "memory info"), out.address(), out.address() + 8));
         return new long[] {out.word(0), out.word(8)};
     }
 
@@ -543,7 +550,11 @@ public final class CudaRuntime implements DeviceRuntime, GraphCapture, MemoryPoo
         Scratch out = Scratch.mine();
         check(
                 "event time",
-                Native.call(library.need(eventElapsedTime, "cudaEventElapsedTime", "event time"), out.address(), start, end));
+                Native.call(
+                        library.need(eventElapsedTime, "cudaEventElapsedTime", "event time"),
+                        out.address(),
+                        start,
+                        end));
         return out.real(0);
     }
 
