@@ -2,7 +2,6 @@
 package io.weft.amd.hip;
 
 import io.weft.amd.topology.AmdTopologyReader;
-import io.weft.amd.topology.Bdf;
 import io.weft.amd.topology.Chip;
 import io.weft.amd.topology.GpuGraph;
 import io.weft.amd.topology.HsaLinkType;
@@ -14,6 +13,7 @@ import io.weft.api.topology.Link;
 import io.weft.api.topology.LinkKind;
 import io.weft.api.topology.Topology;
 import io.weft.nativehal.driver.NativeMachine;
+import io.weft.spi.input.PciAddress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +43,7 @@ final class HipMachine {
     private final HipRuntime runtime;
     private final List<Integer> ordinals;
     private final List<HipProperties> properties = new ArrayList<>();
-    private final List<Optional<Bdf>> addresses = new ArrayList<>();
+    private final List<Optional<PciAddress>> addresses = new ArrayList<>();
     private final Optional<GpuGraph> tree;
 
     private HipMachine(HipRuntime runtime, List<Integer> ordinals, Path driverTree) {
@@ -52,7 +52,7 @@ final class HipMachine {
         for (int ordinal : ordinals) {
             HipProperties device = runtime.properties(ordinal);
             properties.add(device);
-            Optional<Bdf> told = Bdf.parse(runtime.busId(ordinal));
+            Optional<PciAddress> told = PciAddress.parse(runtime.busId(ordinal));
             addresses.add(told.isPresent() ? told : ofProperties(device));
         }
         tree = read(driverTree);
@@ -76,13 +76,13 @@ final class HipMachine {
         return found;
     }
 
-    private static Optional<Bdf> ofProperties(HipProperties device) {
+    private static Optional<PciAddress> ofProperties(HipProperties device) {
         boolean possible = device.domain() >= 0
                 && device.bus() >= 0
                 && device.bus() < 256
                 && device.device() >= 0
                 && device.device() < 32;
-        return possible ? Optional.of(new Bdf(device.domain(), device.bus(), device.device(), 0)) : Optional.empty();
+        return possible ? Optional.of(new PciAddress(device.domain(), device.bus(), device.device(), 0)) : Optional.empty();
     }
 
     /** A tree that is not there, or not readable, is a source less. */
@@ -98,7 +98,7 @@ final class HipMachine {
     }
 
     private Optional<GpuGraph.Gpu> inTree(int device) {
-        Optional<Bdf> address = addresses.get(device);
+        Optional<PciAddress> address = addresses.get(device);
         if (tree.isEmpty() || address.isEmpty()) {
             return Optional.empty();
         }
@@ -157,7 +157,7 @@ final class HipMachine {
                 hardwareQueues(),
                 priorities(ordinal),
                 256,
-                addresses.get(device).map(Bdf::toString).orElse(""),
+                addresses.get(device).map(PciAddress::toString).orElse(""),
                 numaNode(addresses.get(device), gpu),
                 extra);
     }
@@ -213,11 +213,11 @@ final class HipMachine {
         return peaks;
     }
 
-    private static int numaNode(Optional<Bdf> address, Optional<GpuGraph.Gpu> gpu) {
+    private static int numaNode(Optional<PciAddress> address, Optional<GpuGraph.Gpu> gpu) {
         if (gpu.isPresent() && gpu.get().numa() >= 0) {
             return gpu.get().numa();
         }
-        Path file = Path.of("/sys/bus/pci/devices", address.map(Bdf::toString).orElse("none"), "numa_node");
+        Path file = Path.of("/sys/bus/pci/devices", address.map(PciAddress::toString).orElse("none"), "numa_node");
         try {
             return Files.isReadable(file)
                     ? Integer.parseInt(Files.readString(file).strip())

@@ -57,7 +57,7 @@ final class Hiprtc {
     }
 
     /**
-     * Compiles for a chip. Needs no device.
+     * Compiles for a chip. Needs no device. HIPRTC 5.2 ends the process over a chip that it does not know, so only chips are asked for that the runtime of the same version has listed.
      *
      * @throws io.weft.api.AcceleratorException VENDOR with the compiler's first error
      */
