@@ -11,12 +11,14 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.EnumMap;
+import java.util.Map;
 
 /** Weft's kernels on one device. The text is PTX, made from weft_kernels.cu; the driver compiles it for the device when a platform is opened. */
 final class PtxModule implements KernelModule {
     private final CudaDriverApi driver;
     private final long module;
-    private final long[] functions = new long[Entry.values().length];
+    private final Map<Entry, Long> functions = new EnumMap<>(Entry.class);
 
     private PtxModule(CudaDriverApi driver, long module) {
         this.driver = driver;
@@ -28,7 +30,7 @@ final class PtxModule implements KernelModule {
         try (Arena arena = Arena.ofConfined()) {
             PtxModule loaded = new PtxModule(driver, driver.load(text(arena)));
             for (Entry entry : Entry.values()) {
-                loaded.functions[entry.ordinal()] = driver.function(loaded.module, arena.allocateFrom(entry.symbol()));
+                loaded.functions.put(entry, driver.function(loaded.module, arena.allocateFrom(entry.symbol())));
             }
             return loaded;
         }
@@ -52,7 +54,7 @@ final class PtxModule implements KernelModule {
     @Override
     public void launch(
             Entry entry, int gridX, int gridY, int gridZ, int blockX, int blockY, long stream, long arguments) {
-        driver.launch(functions[entry.ordinal()], gridX, gridY, gridZ, blockX, blockY, stream, arguments);
+        driver.launch(functions.get(entry), gridX, gridY, gridZ, blockX, blockY, stream, arguments);
     }
 
     @Override

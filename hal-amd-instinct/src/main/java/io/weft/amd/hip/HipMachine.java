@@ -82,7 +82,9 @@ final class HipMachine {
                 && device.bus() < 256
                 && device.device() >= 0
                 && device.device() < 32;
-        return possible ? Optional.of(new PciAddress(device.domain(), device.bus(), device.device(), 0)) : Optional.empty();
+        return possible
+                ? Optional.of(new PciAddress(device.domain(), device.bus(), device.device(), 0))
+                : Optional.empty();
     }
 
     /** A tree that is not there, or not readable, is a source less. */
@@ -217,7 +219,8 @@ final class HipMachine {
         if (gpu.isPresent() && gpu.get().numa() >= 0) {
             return gpu.get().numa();
         }
-        Path file = Path.of("/sys/bus/pci/devices", address.map(PciAddress::toString).orElse("none"), "numa_node");
+        Path file = Path.of(
+                "/sys/bus/pci/devices", address.map(PciAddress::toString).orElse("none"), "numa_node");
         try {
             return Files.isReadable(file)
                     ? Integer.parseInt(Files.readString(file).strip())

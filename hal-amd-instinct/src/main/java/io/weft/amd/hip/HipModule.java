@@ -6,6 +6,7 @@ import io.weft.nativehal.kernels.KernelSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,7 +17,7 @@ final class HipModule implements KernelModule {
 
     private final HipRuntime runtime;
     private final long module;
-    private final long[] functions = new long[Entry.values().length];
+    private final Map<Entry, Long> functions = new EnumMap<>(Entry.class);
 
     private HipModule(HipRuntime runtime, long module) {
         this.runtime = runtime;
@@ -37,7 +38,7 @@ final class HipModule implements KernelModule {
             MemorySegment.copy(code, 0, copy, ValueLayout.JAVA_BYTE, 0, code.length);
             HipModule loaded = new HipModule(runtime, runtime.loadModule(copy));
             for (Entry entry : Entry.values()) {
-                loaded.functions[entry.ordinal()] = runtime.function(loaded.module, arena.allocateFrom(entry.symbol()));
+                loaded.functions.put(entry, runtime.function(loaded.module, arena.allocateFrom(entry.symbol())));
             }
             return loaded;
         }
@@ -46,7 +47,7 @@ final class HipModule implements KernelModule {
     @Override
     public void launch(
             Entry entry, int gridX, int gridY, int gridZ, int blockX, int blockY, long stream, long arguments) {
-        runtime.launchKernel(functions[entry.ordinal()], gridX, gridY, gridZ, blockX, blockY, stream, arguments);
+        runtime.launchKernel(functions.get(entry), gridX, gridY, gridZ, blockX, blockY, stream, arguments);
     }
 
     @Override

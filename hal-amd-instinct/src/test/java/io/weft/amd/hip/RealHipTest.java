@@ -80,8 +80,7 @@ class RealHipTest {
 
     @Test
     void everyFunctionThatAPlatformNeedsIsInTheRealRuntime() {
-        HipRuntime runtime =
-                HipLibraries.open(List.of(folder())).runtime();
+        HipRuntime runtime = HipLibraries.open(List.of(folder())).runtime();
         assertEquals(List.of(), runtime.missingEssentials());
         assertTrue(runtime.major() >= 5, () -> "version " + runtime.version());
         assertTrue(runtime.graphs().isPresent());
