@@ -34,14 +34,15 @@ final class DescribedMachinePrinter {
         }
         devices.print(out);
         out.println();
-        DescribedPath[][] paths = matrix(machine);
-        if (machine.paths().stream().anyMatch(path -> !Double.isNaN(path.bandwidth()))) {
-            matrix("nominal GB/s one way, from row to column", paths, out, path -> figure(path.bandwidth()));
-        }
-        if (!machine.paths().isEmpty()) {
-            matrix("link, hops", paths, out, DescribedMachinePrinter::link);
-            out.println("x4: four parallel links; (2): no link of its own, two hops; ?: not known");
-            out.println();
+        if (machine.devices().size() > PathSummary.MOST_IN_A_MATRIX) {
+            if (!machine.paths().isEmpty()) {
+                PathSummary summary = new PathSummary();
+                machine.paths()
+                        .forEach(path -> summary.add(path.from(), path.to(), link(path), figure(path.bandwidth())));
+                summary.print(machine.devices().size(), out);
+            }
+        } else {
+            matrices(machine, out);
         }
         if (!machine.networkCards().isEmpty()) {
             TextTable cards = new TextTable("network card", "address", ">GB/s", ">NUMA", "nearest devices");
@@ -61,6 +62,18 @@ final class DescribedMachinePrinter {
         if (!machine.findings().isEmpty()) {
             out.println(FindingPrinter.summary(machine.findings()));
             FindingPrinter.print(machine.findings(), out);
+        }
+    }
+
+    private static void matrices(DescribedMachine machine, PrintWriter out) {
+        DescribedPath[][] paths = matrix(machine);
+        if (machine.paths().stream().anyMatch(path -> !Double.isNaN(path.bandwidth()))) {
+            matrix("nominal GB/s one way, from row to column", paths, out, path -> figure(path.bandwidth()));
+        }
+        if (!machine.paths().isEmpty()) {
+            matrix("link, hops", paths, out, DescribedMachinePrinter::link);
+            out.println("x4: four parallel links; (2): no link of its own, two hops; ?: not known");
+            out.println();
         }
     }
 

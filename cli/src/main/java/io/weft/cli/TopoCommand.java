@@ -168,6 +168,10 @@ final class TopoCommand implements Callable<Integer> {
         }
         devices.print(out);
         out.println();
+        if (topology.devices() > PathSummary.MOST_IN_A_MATRIX) {
+            summary(topology, out);
+            return;
+        }
         matrix(
                 "GB/s one way, from row to column",
                 topology,
@@ -176,6 +180,23 @@ final class TopoCommand implements Callable<Integer> {
         matrix("kind x width, hops", topology, out, link -> link.name() + " x" + link.width() + ", " + link.hops());
         platform.extension(ChoiceTables.class)
                 .ifPresent(choices -> ChoiceTablePrinter.print(choices.copies(), "", out));
+    }
+
+    private static void summary(Topology topology, PrintWriter out) {
+        PathSummary summary = new PathSummary();
+        for (int from = 0; from < topology.devices(); from++) {
+            for (int to = 0; to < topology.devices(); to++) {
+                Link link = topology.link(from, to);
+                if (from != to && link.kind() != LinkKind.NONE) {
+                    summary.add(
+                            from,
+                            to,
+                            link.name() + " x" + link.width() + ", " + link.hops(),
+                            String.format(Locale.ROOT, "%.1f", link.bandwidth()));
+                }
+            }
+        }
+        summary.print(topology.devices(), out);
     }
 
     private static void matrix(

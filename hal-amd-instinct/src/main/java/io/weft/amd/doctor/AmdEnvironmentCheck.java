@@ -4,12 +4,13 @@ package io.weft.amd.doctor;
 import io.weft.api.Finding;
 import io.weft.spi.EnvironmentCheck;
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.List;
 import java.util.function.BiConsumer;
 
 /** All checks of a node with AMD Instinct GPUs. */
 public final class AmdEnvironmentCheck implements EnvironmentCheck {
-    private static final List<BiConsumer<Node, Report>> CHECKS = List.of(
+    private static final List<BiConsumer<Node, FindingReport>> CHECKS = List.of(
             DeviceNodes::look,
             DriverTopology::look,
             Versions::look,
@@ -31,8 +32,8 @@ public final class AmdEnvironmentCheck implements EnvironmentCheck {
     @Override
     public List<Finding> check(HostFiles host) {
         Node node = Node.of(host);
-        Report report = new Report();
-        for (BiConsumer<Node, Report> check : CHECKS) {
+        FindingReport report = new FindingReport();
+        for (BiConsumer<Node, FindingReport> check : CHECKS) {
             check.accept(node, report);
         }
         return report.findings();

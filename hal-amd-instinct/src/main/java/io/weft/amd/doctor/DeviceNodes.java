@@ -2,6 +2,7 @@
 package io.weft.amd.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -25,7 +26,7 @@ final class DeviceNodes {
 
     private DeviceNodes() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         HostFiles host = node.host();
         if (host.isLive()) {
             live(node, report);
@@ -47,7 +48,7 @@ final class DeviceNodes {
         listed(node, listing.get(), report);
     }
 
-    private static void live(Node node, Report report) {
+    private static void live(Node node, FindingReport report) {
         Path kfd = Path.of("/dev/kfd");
         if (!Files.exists(kfd)) {
             absent(node, report);
@@ -66,7 +67,7 @@ final class DeviceNodes {
         renderNodes(node, present.size(), report);
     }
 
-    private static boolean usable(Path device, Report report) {
+    private static boolean usable(Path device, FindingReport report) {
         if (Files.isReadable(device) && Files.isWritable(device)) {
             return true;
         }
@@ -82,7 +83,7 @@ final class DeviceNodes {
         return false;
     }
 
-    private static void forbidden(String device, String group, Report report) {
+    private static void forbidden(String device, String group, FindingReport report) {
         report.problem(
                 CHECK,
                 device + " may not be read and written by this user"
@@ -95,7 +96,7 @@ final class DeviceNodes {
                                 + " USER) and log in again; in a container use --group-add.");
     }
 
-    private static void absent(Node node, Report report) {
+    private static void absent(Node node, FindingReport report) {
         boolean driver = node.host().exists("sys/module/amdgpu");
         report.problem(
                 CHECK,
@@ -108,7 +109,7 @@ final class DeviceNodes {
                         : "Load the driver (modprobe amdgpu), or use a node that has AMD GPUs.");
     }
 
-    private static void listed(Node node, String listing, Report report) {
+    private static void listed(Node node, String listing, FindingReport report) {
         boolean kfd = false;
         int render = 0;
         List<String> open = new ArrayList<>();
@@ -146,7 +147,7 @@ final class DeviceNodes {
         renderNodes(node, render, report);
     }
 
-    private static void renderNodes(Node node, int present, Report report) {
+    private static void renderNodes(Node node, int present, FindingReport report) {
         if (node.gpus() > present) {
             report.problem(
                     CHECK,

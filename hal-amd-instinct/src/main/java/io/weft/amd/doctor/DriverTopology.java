@@ -4,6 +4,7 @@ package io.weft.amd.doctor;
 import io.weft.amd.topology.GpuGraph;
 import io.weft.api.Finding;
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +15,7 @@ final class DriverTopology {
 
     private DriverTopology() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         if (node.graph() == null) {
             if (node.graphRefusal().isEmpty()) {
                 report.problem(
@@ -45,7 +46,7 @@ final class DriverTopology {
         pcie(node, report);
     }
 
-    private static void numa(Node node, Report report) {
+    private static void numa(Node node, FindingReport report) {
         long nodes = node.host().list("sys/devices/system/node").stream()
                 .filter(name -> name.matches("node\\d+"))
                 .count();
@@ -69,7 +70,7 @@ final class DriverTopology {
         }
     }
 
-    private static void pcie(Node node, Report report) {
+    private static void pcie(Node node, FindingReport report) {
         HostFiles host = node.host();
         int known = 0;
         boolean degraded = false;

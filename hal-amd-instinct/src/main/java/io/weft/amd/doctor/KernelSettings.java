@@ -2,6 +2,7 @@
 package io.weft.amd.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ final class KernelSettings {
 
     private KernelSettings() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         numaBalancing(node.host(), report);
         iommu(node.host(), report);
         lockedMemory(node.host(), report);
@@ -27,7 +28,7 @@ final class KernelSettings {
         }
     }
 
-    private static void numaBalancing(HostFiles host, Report report) {
+    private static void numaBalancing(HostFiles host, FindingReport report) {
         Optional<String> value = host.text("proc/sys/kernel/numa_balancing");
         if (value.isEmpty()) {
             unknown(report, "numa-balancing", "proc/sys/kernel/numa_balancing");
@@ -44,7 +45,7 @@ final class KernelSettings {
         }
     }
 
-    private static void iommu(HostFiles host, Report report) {
+    private static void iommu(HostFiles host, FindingReport report) {
         Optional<String> line = host.text("proc/cmdline");
         if (line.isEmpty()) {
             unknown(report, "iommu", "proc/cmdline");
@@ -84,7 +85,7 @@ final class KernelSettings {
         }
     }
 
-    private static void lockedMemory(HostFiles host, Report report) {
+    private static void lockedMemory(HostFiles host, FindingReport report) {
         Optional<Matcher> limit =
                 host.text("proc/self/limits").map(LOCKED::matcher).filter(Matcher::find);
         if (limit.isEmpty()) {
@@ -103,7 +104,7 @@ final class KernelSettings {
         }
     }
 
-    private static void sharedMemory(Report report) {
+    private static void sharedMemory(FindingReport report) {
         try {
             Path place = Path.of("/dev/shm");
             if (!Files.isDirectory(place)) {
@@ -125,7 +126,7 @@ final class KernelSettings {
         }
     }
 
-    private static void unknown(Report report, String check, String file) {
+    private static void unknown(FindingReport report, String check, String file) {
         report.note(check, file + " cannot be read, so this was not checked", "", "");
     }
 }

@@ -3,6 +3,7 @@ package io.weft.amd.doctor;
 
 import io.weft.amd.topology.GpuGraph;
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -17,7 +18,7 @@ final class RankPlacement {
 
     private RankPlacement() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         if (node.graph() == null) {
             return;
         }

@@ -6,6 +6,7 @@ import io.weft.amd.topology.GpuGraph;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Finding;
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,7 +20,7 @@ final class TopologySource {
 
     private TopologySource() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         Set<String> files = new LinkedHashSet<>();
         boolean smi = false;
         for (HostFiles.Environment environment : node.environments()) {
@@ -44,7 +45,7 @@ final class TopologySource {
         }
     }
 
-    private static void file(Node node, String file, Report report) {
+    private static void file(Node node, String file, FindingReport report) {
         String below = file.startsWith("/") ? file.substring(1) : file;
         Optional<Path> place =
                 node.host().isLive() ? Optional.of(Path.of(file)) : node.host().real(below);

@@ -3,6 +3,7 @@ package io.weft.amd.doctor;
 
 import io.weft.api.Finding;
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -231,7 +232,7 @@ final class VariableRules {
                     "RCCL_MSCCL_ENABLE",
                     Verdict.note("It has an effect up to ROCm 7 only; later versions have no MSCCL.", RCCL)));
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         Map<String, List<String>> seen = new LinkedHashMap<>();
         for (HostFiles.Environment environment : node.environments()) {
             for (Rule rule : RULES) {
@@ -312,7 +313,7 @@ final class VariableRules {
     }
 
     /** MI200 with a runtime that gives scratch memory back between kernels. */
-    private static void scratch(Node node, Report report) {
+    private static void scratch(Node node, FindingReport report) {
         if (!node.has("gfx90a") || node.environments().isEmpty() || node.isOlderThan(7, 13)) {
             return;
         }

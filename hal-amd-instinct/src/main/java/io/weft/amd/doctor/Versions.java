@@ -2,6 +2,7 @@
 package io.weft.amd.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -12,7 +13,7 @@ final class Versions {
 
     private Versions() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         HostFiles host = node.host();
         List<String> seen = new ArrayList<>();
         Node.rocm(host)
@@ -46,7 +47,7 @@ final class Versions {
         }
     }
 
-    private static void tooOld(Node node, Report report, String gfx, String product, int major) {
+    private static void tooOld(Node node, FindingReport report, String gfx, String product, int major) {
         if (node.has(gfx) && node.isOlderThan(major, 0)) {
             report.problem(
                     CHECK,

@@ -2,6 +2,7 @@
 package io.weft.amd.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -40,7 +41,7 @@ final class VisibleDevices {
                 .findFirst();
     }
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         Map<String, List<String>> masks = new LinkedHashMap<>();
         Map<String, String> byRank = new LinkedHashMap<>();
         Map<String, Integer> visibleByMask = new LinkedHashMap<>();
@@ -81,7 +82,7 @@ final class VisibleDevices {
     }
 
     /** Reports what is wrong with one environment's masks; gives the number of devices that are left, -1 when it cannot be told. */
-    private static int judge(Node node, HostFiles.Environment environment, Report report) {
+    private static int judge(Node node, HostFiles.Environment environment, FindingReport report) {
         int left = node.gpus();
         Optional<String> rocr = environment.value("ROCR_VISIBLE_DEVICES");
         if (rocr.isPresent()) {
@@ -134,7 +135,7 @@ final class VisibleDevices {
         return left;
     }
 
-    private static void hidesAll(HostFiles.Environment environment, String what, Report report) {
+    private static void hidesAll(HostFiles.Environment environment, String what, FindingReport report) {
         report.problem(
                 CHECK,
                 what + " (" + environment.owner() + "): no device is visible",
@@ -158,7 +159,7 @@ final class VisibleDevices {
         return taken.size();
     }
 
-    private static void ranks(Map<String, String> byRank, Map<String, Integer> visibleByMask, Report report) {
+    private static void ranks(Map<String, String> byRank, Map<String, Integer> visibleByMask, FindingReport report) {
         if (byRank.size() < 2) {
             return;
         }

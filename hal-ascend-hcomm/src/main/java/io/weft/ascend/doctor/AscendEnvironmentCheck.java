@@ -6,6 +6,7 @@ import io.weft.ascend.topology.AscendTopologyReader;
 import io.weft.spi.EnvironmentCheck;
 import io.weft.spi.HostFiles;
 import io.weft.spi.ToolInput;
+import io.weft.spi.input.FindingReport;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,7 @@ import java.util.function.BiConsumer;
 
 /** All checks of a host with Ascend NPUs. */
 public final class AscendEnvironmentCheck implements EnvironmentCheck {
-    private static final List<BiConsumer<Node, Report>> CHECKS = List.of(
+    private static final List<BiConsumer<Node, FindingReport>> CHECKS = List.of(
             DeviceNodes::look,
             Versions::look,
             RankTables::look,
@@ -59,8 +60,8 @@ public final class AscendEnvironmentCheck implements EnvironmentCheck {
     @Override
     public List<Finding> check(HostFiles host, Map<String, List<Path>> files) {
         Node node = Node.of(host, files);
-        Report report = new Report();
-        for (BiConsumer<Node, Report> check : CHECKS) {
+        FindingReport report = new FindingReport();
+        for (BiConsumer<Node, FindingReport> check : CHECKS) {
             check.accept(node, report);
         }
         Running.look(files.getOrDefault(Running.OPTION, List.of()), report);

@@ -2,6 +2,7 @@
 package io.weft.ascend.doctor;
 
 import io.weft.ascend.topology.NpuSmiDevices;
+import io.weft.spi.input.FindingReport;
 import java.util.List;
 import java.util.Locale;
 
@@ -16,7 +17,7 @@ final class DeviceMemory {
 
     private DeviceMemory() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         long buffer = node.variable("HCCL_BUFFSIZE")
                 .map(String::strip)
                 .filter(text -> text.matches("\\d{1,6}"))

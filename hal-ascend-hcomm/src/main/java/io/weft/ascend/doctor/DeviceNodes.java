@@ -2,6 +2,7 @@
 package io.weft.ascend.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.List;
 
 /** The device files that a process needs. They are files of a running machine, so a captured one is not judged by them. */
@@ -11,7 +12,7 @@ final class DeviceNodes {
 
     private DeviceNodes() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         HostFiles host = node.host();
         if (!host.isLive()) {
             return;

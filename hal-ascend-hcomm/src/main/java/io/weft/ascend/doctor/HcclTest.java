@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.ascend.doctor;
 
+import io.weft.spi.input.FindingReport;
 import io.weft.spi.input.ToolText;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ record HcclTest(List<Row> rows) {
         return new HcclTest(rows);
     }
 
-    static void look(List<Path> files, Report report) {
+    static void look(List<Path> files, FindingReport report) {
         for (Path file : files) {
             HcclTest test = read(file);
             List<Row> wrong = test.rows().stream()

@@ -3,6 +3,7 @@ package io.weft.ascend.doctor;
 
 import io.weft.ascend.topology.HccnReport;
 import io.weft.ascend.topology.HccnReport.Port;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -23,7 +24,7 @@ final class Links {
 
     private Links() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         if (node.ports().isEmpty()) {
             if (node.graph().isPresent()) {
                 report.note(
@@ -49,7 +50,7 @@ final class Links {
         tls(ports, report);
     }
 
-    private static void state(Map<Integer, List<Port>> ports, Report report) {
+    private static void state(Map<Integer, List<Port>> ports, FindingReport report) {
         List<Integer> up = new ArrayList<>();
         ports.forEach((device, all) -> {
             for (Port port : all) {
@@ -98,7 +99,7 @@ final class Links {
         }
     }
 
-    private static void flaps(Map<Integer, List<Port>> ports, Report report) {
+    private static void flaps(Map<Integer, List<Port>> ports, FindingReport report) {
         int steady = 0;
         for (Map.Entry<Integer, List<Port>> entry : ports.entrySet()) {
             for (Port port : entry.getValue()) {
@@ -129,7 +130,7 @@ final class Links {
         }
     }
 
-    private static void retransmissions(Map<Integer, List<Port>> ports, Report report) {
+    private static void retransmissions(Map<Integer, List<Port>> ports, FindingReport report) {
         int clean = 0;
         for (Map.Entry<Integer, List<Port>> entry : ports.entrySet()) {
             for (Port port : entry.getValue()) {
@@ -181,7 +182,7 @@ final class Links {
         }
     }
 
-    private static void tls(Map<Integer, List<Port>> ports, Report report) {
+    private static void tls(Map<Integer, List<Port>> ports, FindingReport report) {
         Set<Integer> seen = new TreeSet<>();
         List<String> each = new ArrayList<>();
         ports.forEach((device, all) -> all.stream()

@@ -2,6 +2,7 @@
 package io.weft.ascend.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ final class Ports {
 
     private Ports() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         Map<Integer, List<String>> wanted = new TreeMap<>();
         settings(node, report, wanted);
         Map<Integer, String> listening = listening(node.host());
@@ -105,7 +106,7 @@ final class Ports {
     }
 
     /** What every environment with anything of HCCL or torch_npu would bind, by port; the defaults when there is none. */
-    private static void settings(Node node, Report report, Map<Integer, List<String>> wanted) {
+    private static void settings(Node node, FindingReport report, Map<Integer, List<String>> wanted) {
         Map<String, Set<String>> jobs = new LinkedHashMap<>();
         for (HostFiles.Environment environment : node.environments()) {
             Optional<String> npu =
@@ -141,7 +142,7 @@ final class Ports {
     }
 
     private static void base(
-            String text, boolean overruled, String owner, Report report, Map<Integer, List<String>> wanted) {
+            String text, boolean overruled, String owner, FindingReport report, Map<Integer, List<String>> wanted) {
         if (!text.strip().matches("\\d{1,7}")
                 || Integer.parseInt(text.strip()) < 1024
                 || Integer.parseInt(text.strip()) > 65_520) {
@@ -160,7 +161,7 @@ final class Ports {
     }
 
     private static void ranges(
-            String name, String text, String owner, Report report, Map<Integer, List<String>> wanted) {
+            String name, String text, String owner, FindingReport report, Map<Integer, List<String>> wanted) {
         if (text.strip().equals("auto")) {
             return;
         }

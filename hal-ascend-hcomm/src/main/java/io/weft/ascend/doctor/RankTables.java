@@ -3,12 +3,13 @@ package io.weft.ascend.doctor;
 
 import io.weft.api.Finding;
 import io.weft.ascend.topology.RankTableRules;
+import io.weft.spi.input.FindingReport;
 
 /** The rank table: rules that it must keep, and whether it is of this host. */
 final class RankTables {
     private RankTables() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         for (String refusal : node.refusals()) {
             report.warning("unusable-file", refusal, "", "", "Capture it again.");
         }

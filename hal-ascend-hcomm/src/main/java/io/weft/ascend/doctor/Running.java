@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.ascend.doctor;
 
+import io.weft.spi.input.FindingReport;
 import io.weft.spi.input.ToolText;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ final class Running {
 
     private record Sample(String labels, double value) {}
 
-    static void look(List<Path> files, Report report) {
+    static void look(List<Path> files, FindingReport report) {
         for (Path file : files) {
             Map<String, List<Sample>> samples = read(file);
             if (samples.keySet().stream().noneMatch(name -> name.startsWith("weft_"))) {
@@ -74,7 +75,7 @@ final class Running {
         return samples;
     }
 
-    private static void level(List<Sample> samples, Report report) {
+    private static void level(List<Sample> samples, FindingReport report) {
         for (Sample sample : samples) {
             String seen = String.format(
                     Locale.ROOT, "communication buffer%s is %.0f %% full", sample.labels(), sample.value() * 100);
@@ -98,7 +99,7 @@ final class Running {
         }
     }
 
-    private static void switches(Map<String, List<Sample>> samples, Report report) {
+    private static void switches(Map<String, List<Sample>> samples, FindingReport report) {
         double seconds = sum(samples, "weft_group_switch_seconds_sum");
         double count = sum(samples, "weft_group_switch_seconds_count");
         if (count <= 0) {
@@ -118,7 +119,7 @@ final class Running {
         }
     }
 
-    private static void retransmissions(Map<String, List<Sample>> samples, Report report) {
+    private static void retransmissions(Map<String, List<Sample>> samples, FindingReport report) {
         double again = sum(samples, "weft_link_retransmitted_packets_total");
         double sent = sum(samples, "weft_link_packets_total");
         if (sent <= 0) {
@@ -137,7 +138,7 @@ final class Running {
         }
     }
 
-    private static void exposed(List<Sample> samples, Report report) {
+    private static void exposed(List<Sample> samples, FindingReport report) {
         for (Sample sample : samples) {
             report.note(
                     "exposed-communication",

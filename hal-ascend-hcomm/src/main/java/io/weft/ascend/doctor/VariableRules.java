@@ -2,6 +2,7 @@
 package io.weft.ascend.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -76,7 +77,7 @@ final class VariableRules {
         return text.matches("\\d{1,12}") && Long.parseLong(text) >= least && Long.parseLong(text) <= most;
     }
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         Map<String, List<String>> inForce = new LinkedHashMap<>();
         for (HostFiles.Environment environment : node.environments()) {
             for (Rule rule : RULES) {
@@ -109,7 +110,7 @@ final class VariableRules {
         ranksAgree(inForce, report);
     }
 
-    private static void surprises(Node node, HostFiles.Environment environment, Report report) {
+    private static void surprises(Node node, HostFiles.Environment environment, FindingReport report) {
         String owner = " (" + environment.owner() + ")";
         environment.value("HCCL_EXEC_TIMEOUT").ifPresent(text -> {
             if (text.strip().equals("0")) {
@@ -175,7 +176,7 @@ final class VariableRules {
     }
 
     /** {@code eth} is a prefix, {@code =eth0} a name, a caret excludes. */
-    private static void interfaces(Node node, String text, String owner, Report report) {
+    private static void interfaces(Node node, String text, String owner, FindingReport report) {
         List<String> there = node.host().list("sys/class/net");
         if (there.isEmpty()) {
             return;
@@ -199,7 +200,7 @@ final class VariableRules {
         }
     }
 
-    private static void ranksAgree(Map<String, List<String>> inForce, Report report) {
+    private static void ranksAgree(Map<String, List<String>> inForce, FindingReport report) {
         Map<String, List<String>> values = new LinkedHashMap<>();
         inForce.keySet().forEach(text -> {
             int equals = text.indexOf('=');

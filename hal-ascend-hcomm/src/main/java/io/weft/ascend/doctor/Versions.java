@@ -2,6 +2,7 @@
 package io.weft.ascend.doctor;
 
 import io.weft.spi.HostFiles;
+import io.weft.spi.input.FindingReport;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -32,7 +33,7 @@ final class Versions {
 
     private Versions() {}
 
-    static void look(Node node, Report report) {
+    static void look(Node node, FindingReport report) {
         HostFiles host = node.host();
         Optional<String> driver = version(host, "usr/local/Ascend/driver/version.info");
         Optional<String> firmware = version(host, "usr/local/Ascend/firmware/version.info");
@@ -69,7 +70,7 @@ final class Versions {
         }
     }
 
-    private static void pair(String plugin, Optional<String> cann, Set<String> frameworks, Report report) {
+    private static void pair(String plugin, Optional<String> cann, Set<String> frameworks, FindingReport report) {
         Optional<Row> known = row(plugin);
         if (known.isEmpty()) {
             report.note(
@@ -134,7 +135,7 @@ final class Versions {
         return TABLE.stream().filter(row -> row.torchNpu().equals(plain)).findFirst();
     }
 
-    private static void severalProcesses(Optional<String> driver, Report report) {
+    private static void severalProcesses(Optional<String> driver, FindingReport report) {
         if (driver.isEmpty() || compare(driver.get(), "25.0.RC1") >= 0) {
             return;
         }

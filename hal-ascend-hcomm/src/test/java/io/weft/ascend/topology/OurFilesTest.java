@@ -170,6 +170,34 @@ class OurFilesTest {
     }
 
     @Test
+    void theToolsOwnConfigurationFileHasTheAddressesOfAllDevices() throws IOException {
+        HccnReport report = HccnReport.read(file("""
+                send_arp_status_0=1
+                netdetect_0=192.0.2.1
+                address_0=192.0.2.10
+                netmask_0=255.255.255.0
+                address_1 = 192.0.2.11
+                gateway_1=192.0.2.1
+                """));
+        assertEquals("192.0.2.10", report.ports().get(0).address());
+        assertEquals("255.255.255.0", report.ports().get(0).netmask());
+        assertEquals("192.0.2.11", report.ports().get(1).address());
+    }
+
+    @Test
+    void bothPrefixesOfLinkRecordsReadAndAMissingCountIsCounted() throws IOException {
+        HccnReport report = HccnReport.read(file("""
+                [devid 3]link up count       : 2
+                [devid 3]link down count     : 1
+                [device 4]    Tue Jun  6 16:32:12 2023    LINK UP
+                [device 4]    Tue Jun  6 16:32:10 2023    LINK DOWN
+                """));
+        assertEquals(1, report.ports().get(3).downs());
+        assertEquals(1, report.ports().get(4).downs());
+        assertEquals(-1, report.ports().get(4).ups());
+    }
+
+    @Test
     void aTableThatIsBeingFilledInIsLookedAtAgain() throws IOException {
         Path table = file("{\"status\": \"initializing\"}");
         List<Long> pauses = new ArrayList<>();
