@@ -19,6 +19,7 @@ public final class AscendEnvironmentCheck implements EnvironmentCheck {
             Versions::look,
             RankTables::look,
             Links::look,
+            Subnets::look,
             Ports::look,
             VariableRules::look,
             DeviceMemory::look);
@@ -71,6 +72,6 @@ public final class AscendEnvironmentCheck implements EnvironmentCheck {
 
     @Override
     public List<Finding> explain(String code) {
-        return ErrorCodes.explain(code);
+        return code.strip().startsWith(BufferAdvice.VARIABLE) ? BufferAdvice.explain(code) : ErrorCodes.explain(code);
     }
 }

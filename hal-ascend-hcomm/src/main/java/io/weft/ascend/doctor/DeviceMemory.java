@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.ascend.doctor;
 
+import io.weft.ascend.hccl.BufferCalculator;
 import io.weft.ascend.topology.NpuSmiDevices;
 import io.weft.spi.input.FindingReport;
 import java.util.List;
@@ -8,9 +9,6 @@ import java.util.Locale;
 
 /** Health and memory of the devices, and what communicators' buffers may take of it. */
 final class DeviceMemory {
-    /** MB of one of the two buffers that HCCL keeps for a communicator, when nothing is set. */
-    static final long BUFFER_MB = 200;
-
     private static final String CHECK = "hccl-buffer";
     /** Share of free memory that buffers may take before other allocations suffer; a rule of thumb. */
     private static final double SHARE = 0.1;
@@ -23,7 +21,7 @@ final class DeviceMemory {
                 .filter(text -> text.matches("\\d{1,6}"))
                 .map(Long::parseLong)
                 .filter(mb -> mb > 0)
-                .orElse(BUFFER_MB);
+                .orElse((long) BufferCalculator.DEFAULT_MEGABYTES);
         if (node.devices().isEmpty()) {
             report.note(
                     CHECK,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.ascend.doctor;
 
+import io.weft.ascend.hccl.PortPlan;
+import io.weft.ascend.hccl.PortRange;
 import io.weft.spi.HostFiles;
 import io.weft.spi.input.FindingReport;
 import java.io.IOException;
@@ -18,17 +20,8 @@ import java.util.regex.Pattern;
 
 /** The ports that HCCL binds on the host and on the NPU's own network, and who holds them. */
 final class Ports {
-    /** The NPU's default port. */
-    static final int NPU_PORT = 16666;
-
-    /** First of the host's default ports. */
-    static final int HOST_PORT = 60000;
-
-    /** How many the host's are. */
-    static final int HOST_PORTS = 32;
-
     private static final String CHECK = "ports";
-    private static final int MOST_PORT = 65_535;
+    private static final int MOST_PORT = PortRange.MAX;
     private static final Pattern LISTENING =
             Pattern.compile("\\s*\\d+:\\s+[0-9A-Fa-f]+:([0-9A-Fa-f]{4})\\s+[0-9A-Fa-f]+:[0-9A-Fa-f]{4}\\s+0A\\s+(.*)");
     private static final Pattern RANGE = Pattern.compile("(\\d{1,7})(?:-(\\d{1,7}))?");
@@ -93,13 +86,13 @@ final class Ports {
 
     /** A range of 32 free ports from a place on. */
     private static String free(Map<Integer, String> listening, int from) {
-        for (int start = from; start + HOST_PORTS - 1 <= MOST_PORT; start += HOST_PORTS) {
+        for (int start = from; start + PortPlan.HOST_PORTS - 1 <= MOST_PORT; start += PortPlan.HOST_PORTS) {
             boolean taken = false;
-            for (int port = start; port < start + HOST_PORTS; port++) {
+            for (int port = start; port < start + PortPlan.HOST_PORTS; port++) {
                 taken |= listening.containsKey(port);
             }
             if (!taken) {
-                return start + "-" + (start + HOST_PORTS - 1);
+                return start + "-" + (start + PortPlan.HOST_PORTS - 1);
             }
         }
         return "auto";
@@ -117,7 +110,7 @@ final class Ports {
             environment
                     .value("MASTER_PORT")
                     .ifPresent(port -> jobs.computeIfAbsent(
-                                    npu.orElse(Integer.toString(NPU_PORT)), key -> new LinkedHashSet<>())
+                                    npu.orElse(Integer.toString(PortPlan.DEVICE_PORT)), key -> new LinkedHashSet<>())
                             .add(environment.value("MASTER_ADDR").orElse("?") + ":" + port));
             npu.ifPresent(text -> ranges("HCCL_NPU_SOCKET_PORT_RANGE", text, environment.owner(), report, wanted));
             host.ifPresent(text -> ranges("HCCL_HOST_SOCKET_PORT_RANGE", text, environment.owner(), report, wanted));
@@ -136,8 +129,8 @@ final class Ports {
             }
         });
         if (wanted.isEmpty()) {
-            add(wanted, NPU_PORT, NPU_PORT, "default");
-            add(wanted, HOST_PORT, HOST_PORT + HOST_PORTS - 1, "default");
+            add(wanted, PortPlan.DEVICE_PORT, PortPlan.DEVICE_PORT, "default");
+            add(wanted, PortPlan.HOST_BASE, PortPlan.HOST_BASE + PortPlan.HOST_PORTS - 1, "default");
         }
     }
 
@@ -156,7 +149,7 @@ final class Ports {
         }
         if (!overruled) {
             int from = Integer.parseInt(text.strip());
-            add(wanted, from, Math.min(MOST_PORT, from + HOST_PORTS - 1), owner);
+            add(wanted, from, Math.min(MOST_PORT, from + PortPlan.HOST_PORTS - 1), owner);
         }
     }
 

@@ -45,6 +45,7 @@ public record HccnReport(Map<Integer, Port> ports) {
     public static final class Port {
         private String address = "";
         private String netmask = "";
+        private String gateway = "";
         private String link = "";
         private String health = "";
         private String fault = "";
@@ -65,6 +66,11 @@ public record HccnReport(Map<Integer, Port> ports) {
         /** Netmask; empty when not stated. */
         public String netmask() {
             return netmask;
+        }
+
+        /** Gateway; empty when not stated. */
+        public String gateway() {
+            return gateway;
         }
 
         /** {@code UP}, {@code DOWN}, or empty when not stated. */
@@ -197,6 +203,7 @@ public record HccnReport(Map<Integer, Port> ports) {
         switch (key) {
             case "address" -> port.address = value;
             case "netmask" -> port.netmask = value;
+            case "gateway" -> port.gateway = value;
             default -> {
                 // Nothing that is asked for here.
             }

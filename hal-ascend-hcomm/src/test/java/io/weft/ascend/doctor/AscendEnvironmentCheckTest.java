@@ -274,6 +274,45 @@ class AscendEnvironmentCheckTest {
         assertSays(check(), Severity.PROBLEM, "NPU 0 chip 0 (910B3) is Alarm");
     }
 
+    @Test
+    void theSizeOfABufferIsWorkedOutForAModel() {
+        Finding advice = CHECK.explain("HCCL_BUFFSIZE tokens=4096 hidden=7168 experts=8 communicators=5")
+                .getFirst();
+        assertTrue(advice.seen().startsWith("HCCL_BUFFSIZE=896 "), advice::toString);
+        assertTrue(advice.why().contains("5 communicators take 8960 MB"), advice::toString);
+        Finding standard = CHECK.explain("HCCL_BUFFSIZE").getFirst();
+        assertTrue(standard.why().contains("4 communicators take 1600 MB"), standard::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HCCL_BUFFSIZE tokens=x hidden=1", "HCCL_BUFFSIZE tokens=1", "HCCL_BUFFSIZE please"})
+    void aQuestionThatCannotBeAnsweredSaysWhatIsAccepted(String question) {
+        AcceleratorException refusal = assertThrows(AcceleratorException.class, () -> CHECK.explain(question));
+        assertTrue(refusal.detail().contains("tokens=N hidden=N"), refusal.detail());
+    }
+
+    // Reachability.
+
+    @ParameterizedTest
+    @CsvSource({
+        "255.255.255.0, '',                   true",
+        "255.255.255.0, gateway_0=192.0.2.1,  false",
+        "255.255.0.0,   '',                   false",
+    })
+    void devicesOfEqualNumberMustReachEachOther(String mask, String more, boolean warned) throws IOException {
+        write("etc/hccn.conf", "netmask_0=" + mask + "\n" + more + "\n");
+        write("t.json", """
+                {"server_list":[
+                 {"server_id":"a","device":[{"device_id":0,"rank_id":0,"device_ip":"192.0.2.10"}]},
+                 {"server_id":"b","device":[{"device_id":0,"rank_id":1,"device_ip":"192.0.3.10"}]}]}
+                """);
+        List<Finding> findings = check("--rank-table", root.resolve("t.json"));
+        assertEquals(
+                warned,
+                says(findings, Severity.WARNING, "device 0 is on 2 subnets: 192.0.2.0 (a), 192.0.3.0 (b)"),
+                findings::toString);
+    }
+
     // Rank tables, running jobs, hccl_test.
 
     @Test
