@@ -40,7 +40,7 @@ final class CalibrateCommand implements Callable<Integer> {
     /** Any platform of the model does: the fitter does not look at its machine. */
     private static final String MODEL = "sim:ring-4?mode=timing";
 
-    private static final int MEASURED_ROUNDS = 15;
+    private static final int MEASURED_ROUNDS = 7;
 
     @ParentCommand
     Weft weft;
