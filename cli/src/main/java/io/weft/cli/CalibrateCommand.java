@@ -79,7 +79,7 @@ final class CalibrateCommand implements Callable<Integer> {
     @Option(
             names = "--repetitions",
             paramLabel = "N",
-            description = "Counted rounds; 15 on hardware and 1 on a model when left out.")
+            description = "Counted rounds; 7 on hardware and 1 on a model when left out.")
     Integer repetitions;
 
     @Option(names = "--json", description = "Print JSON.")

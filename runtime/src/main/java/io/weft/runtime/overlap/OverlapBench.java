@@ -269,6 +269,9 @@ public final class OverlapBench {
                         us.forEach((variant, one) -> others.computeIfAbsent(variant, key -> new ArrayList<>())
                                 .add(one));
                     }
+                    // The devices change from one process to the other with the next work: not at the cost of the first
+                    // variant.
+                    runs.getFirst().get();
                 }));
         peer.ifPresent(PeerProgram::end);
         int next = 0;
