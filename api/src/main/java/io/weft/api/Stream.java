@@ -55,6 +55,19 @@ public final class Stream implements AutoCloseable {
                         : new Command.CopyStrided(destination, source, method));
     }
 
+    /**
+     * Issues copies in their order, together where the backend can: many small ones then cost the host little more than one. The same as {@link #enqueue} of each.
+     *
+     * @throws AcceleratorException as {@link #enqueue}, before any of them is issued
+     */
+    public void copyAll(List<Command.Copy> copies) {
+        requireOpen("enqueue");
+        copies.forEach(copy -> OperandCheck.check(copy, device));
+        for (int i = driver.enqueueAll(copies); i < copies.size(); i++) {
+            enqueue(copies.get(i));
+        }
+    }
+
     /** Sets every element of a view to a bit pattern. */
     public void fill(BufferView destination, int bits) {
         enqueue(new Command.Fill(destination, bits));

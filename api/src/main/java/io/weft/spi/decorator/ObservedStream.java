@@ -7,6 +7,7 @@ import io.weft.spi.DeviceDriver;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
 import io.weft.spi.StreamDriver;
+import java.util.List;
 
 /** A stream whose calls an observer sees. */
 final class ObservedStream implements StreamDriver {
@@ -35,6 +36,16 @@ final class ObservedStream implements StreamDriver {
         Enqueue result = backend.enqueue(command);
         observer.enqueued(backend, command, result);
         return result;
+    }
+
+    @Override
+    public int enqueueAll(List<Command.Copy> copies) {
+        copies.forEach(copy -> observer.beforeEnqueue(backend, copy));
+        int accepted = backend.enqueueAll(copies);
+        for (int i = 0; i < copies.size(); i++) {
+            observer.enqueued(backend, copies.get(i), i < accepted ? Enqueue.ACCEPTED : Enqueue.QUEUE_FULL);
+        }
+        return accepted;
     }
 
     @Override

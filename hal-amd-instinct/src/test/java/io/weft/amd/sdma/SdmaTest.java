@@ -30,6 +30,7 @@ import io.weft.spi.PerformanceModel.Issue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -301,6 +302,45 @@ class SdmaTest {
         assertEquals(false, rules.byEngine(machine, 0, CopyRules.HOST, 0, 16384, CopyMethod.AUTO));
         assertEquals(true, rules.byEngine(machine, 0, CopyRules.HOST, 0, 16385, CopyMethod.AUTO));
         assertEquals(true, rules.byEngine(machine, 0, CopyRules.HOST, 0, 1, CopyMethod.ENGINE));
+    }
+
+    @Test
+    void smallCopiesInOneBatchCostTheHostLittleMoreThanOneInEitherMode() {
+        int bytes = 4096;
+        int copies = 64;
+        for (String options : List.of("", "?HSA_ENABLE_SDMA=0")) {
+            double[] nanos = new double[2];
+            try (Platform platform = Nodes.open("amd:mi300x-8" + options)) {
+                Device device = platform.device(0);
+                Stream stream = device.createStream();
+                Buffer host = device.allocate(MemoryKind.HOST_PINNED, (long) copies * bytes);
+                byte[] data = Nodes.random(copies * bytes, 2);
+                Nodes.write(host, data);
+                for (int batch = 0; batch < 2; batch++) {
+                    Buffer there = device.allocate((long) copies * bytes);
+                    List<Command.Copy> all = new ArrayList<>();
+                    for (int i = 0; i < copies; i++) {
+                        all.add(new Command.Copy(
+                                part(there, (long) i * bytes, bytes),
+                                part(host, (long) i * bytes, bytes),
+                                CopyMethod.AUTO));
+                    }
+                    stream.synchronize();
+                    long start = platform.nanoTime();
+                    if (batch == 0) {
+                        all.forEach(stream::enqueue);
+                    } else {
+                        stream.copyAll(all);
+                    }
+                    nanos[batch] = (double) (platform.nanoTime() - start);
+                    stream.synchronize();
+                    assertArrayEquals(data, Nodes.read(there, copies * bytes), "rocm-systems PR#8447");
+                }
+            }
+            // 64 calls of 5 us, or one and 63 more packets of 0.3 us; a kernel is launched each time.
+            assertEquals(options.isEmpty() ? 320_000 : 160_000, nanos[0], 1_000, options);
+            assertEquals(options.isEmpty() ? 5_000 + 63 * 300 : 160_000, nanos[1], 1_000, options);
+        }
     }
 
     // Lines.

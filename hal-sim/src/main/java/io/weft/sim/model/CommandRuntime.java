@@ -415,6 +415,16 @@ public final class CommandRuntime {
                 : launch.issueKernelNanos();
     }
 
+    /**
+     * Host ns for a copy that is issued together with one before it: for an engine only what it takes to put one more copy into its ring, which is taken to be what the engine itself
+     * spends to start one; a kernel is launched like any other.
+     */
+    public double furtherIssueNanos(Command command, int device) {
+        return costs.carrier(command, device) == CommandCosts.Carrier.ENGINE
+                ? machine.device(device).copyEngines().setupNanos()
+                : issueNanos(command, device);
+    }
+
     // Asking.
 
     /** Present virtual time, ps. */

@@ -79,6 +79,11 @@ final class DeviceTime implements RuntimeListener {
         return runtime.issueNanos(command, device.ordinal());
     }
 
+    /** Host ns for a copy that is issued together with one before it. */
+    double furtherIssueNanos(Command command, SimDevice device) {
+        return runtime.furtherIssueNanos(command, device.ordinal());
+    }
+
     /** When the device sees a command whose host call returns at an instant. */
     long visiblePs(Command command, SimDevice device, long issuedPs) {
         return runtime.visiblePs(command, device.ordinal(), issuedPs);

@@ -98,6 +98,27 @@ final class SimStream implements StreamDriver {
     }
 
     @Override
+    public int enqueueAll(List<Command.Copy> copies) {
+        SimPlatform platform = device.platform();
+        platform.enter("enqueue");
+        try {
+            requireUsable("enqueue");
+            int room = Math.max(0, platform.options().queueDepth() - outstanding);
+            int accepted = Math.min(room, copies.size());
+            for (int i = 0; i < accepted; i++) {
+                Command copy = copies.get(i);
+                double nanos = i == 0
+                        ? platform.time().issueNanos(copy, device)
+                        : platform.time().furtherIssueNanos(copy, device);
+                platform.time().command(new CommandWork(this, copy, predecessors()), copy, device.issue(nanos));
+            }
+            return accepted;
+        } finally {
+            platform.leave();
+        }
+    }
+
+    @Override
     public void record(EventDriver event) {
         SimPlatform platform = device.platform();
         platform.enter("record");
