@@ -5,15 +5,13 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
 import io.weft.api.CopyMethod;
-import io.weft.api.ElementType;
-import io.weft.api.ErrorCode;
 import io.weft.api.MatrixLayout;
-import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
 import io.weft.nativehal.driver.DeviceRuntime;
 import io.weft.nativehal.driver.GemmPlan;
 import io.weft.nativehal.driver.IssuePlace;
 import io.weft.nativehal.driver.Route;
+import io.weft.spi.CommandFactors;
 
 /** Turns commands whose operands are buffers into calls of the vendor's libraries. The device is current. */
 final class CommandIssuer {
@@ -26,7 +24,7 @@ final class CommandIssuer {
     }
 
     void issue(Command command, IssuePlace place) {
-        checkNumbers(command);
+        CommandFactors.check(command);
         switch (command) {
             case Command.Copy copy -> copy(copy, place.handle());
             case Command.CopyStrided copy -> copy(copy, place.handle());
@@ -148,43 +146,6 @@ final class CommandIssuer {
                 && buffer.memory() instanceof NativeMemory memory
                 && !view.isEmpty()) {
             memory.requireUsable(operation, buffer.base() + view.offset(), view.end() - view.offset());
-        }
-    }
-
-    /** Factors of integer results must be whole numbers. */
-    static void checkNumbers(Command command) {
-        switch (command) {
-            case Command.Gemm gemm -> {
-                if (gemm.c().type() == ElementType.INT32) {
-                    requireWhole("gemm", "alpha", gemm.alpha(), gemm.c().type());
-                    requireWhole("gemm", "beta", gemm.beta(), gemm.c().type());
-                }
-            }
-            case Command.Reduce reduce ->
-                requireWhole("reduce", reduce.op(), reduce.inputs().getFirst().type());
-            case Command.Collective part -> {
-                if (part.kind().reduces()) {
-                    requireWhole("collective", part.op(), part.type());
-                }
-            }
-            default -> {
-                // No factors.
-            }
-        }
-    }
-
-    private static void requireWhole(String operation, ReduceOp op, ElementType type) {
-        if (op.kind() == ReduceOp.Kind.SCALED_SUM && !type.isFloating()) {
-            requireWhole(operation, "the factor", op.scale(), type);
-        }
-    }
-
-    private static void requireWhole(String operation, String name, float factor, ElementType type) {
-        if (factor != (int) factor) {
-            throw new AcceleratorException(
-                    ErrorCode.INVALID_ARGUMENT,
-                    operation,
-                    name + " is " + factor + "; it must be a whole number when the result is " + type);
         }
     }
 }

@@ -7,6 +7,8 @@ import io.weft.api.ErrorCode;
 import io.weft.api.graph.Command;
 import io.weft.nativehal.driver.CollectiveLibrary;
 import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CollectiveParts;
+import io.weft.spi.CommandFactors;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -117,20 +119,7 @@ final class CommunicatorState {
 
     /** Ranks join; with the last of them the communicator is made. */
     synchronized void join(Map<Integer, NativeDevice> ranks) {
-        ranks.forEach((rank, device) -> {
-            if (devices[rank] != null) {
-                throw AcceleratorException.invalid(
-                        "communicator", "rank " + rank + " of " + name + " has joined already");
-            }
-            for (int other = 0; other < size; other++) {
-                if (devices[other] == device) {
-                    throw AcceleratorException.invalid(
-                            "communicator",
-                            "device " + device.ordinal() + " is rank " + other + " of " + name
-                                    + " already; a device can be one rank only");
-                }
-            }
-        });
+        CollectiveParts.requireFree(name, devices, ranks);
         ranks.forEach((rank, device) -> devices[rank] = device);
         members++;
         if (missing().isEmpty()) {
@@ -161,7 +150,7 @@ final class CommunicatorState {
                 () -> new AcceleratorException(
                         ErrorCode.TIMEOUT,
                         operation,
-                        Agreement.ranks(missing()) + " of " + name + " did not join",
+                        CollectiveParts.ranks(missing()) + " of " + name + " did not join",
                         "join all ranks with the same id",
                         null,
                         null));
@@ -206,7 +195,7 @@ final class CommunicatorState {
                 NativeStream stream = (NativeStream) part.stream();
                 stream.begin("collective");
                 begun++;
-                CommandIssuer.checkNumbers(part.command());
+                CommandFactors.check(part.command());
                 if (oneType) {
                     requireType(owner.library(), part.command());
                 }
@@ -288,7 +277,7 @@ final class CommunicatorState {
             inOrder.add(call);
             AcceleratorException found = command.kind() == CollectiveKind.ALL_TO_ALL_V && !call.isComplete()
                     ? null
-                    : Agreement.disagreement(call.name, List.copyOf(call.parts.values()));
+                    : CollectiveParts.disagreement(call.name, List.copyOf(call.parts.values()));
             if (found != null && mismatch == null) {
                 mismatch = found;
                 guilty = call;
@@ -359,8 +348,8 @@ final class CommunicatorState {
                     absent.add(rank);
                 }
             }
-            return call.name + " of " + name + ": " + Agreement.ranks(absent) + (absent.size() == 1 ? " has" : " have")
-                    + " not issued it";
+            return call.name + " of " + name + ": " + CollectiveParts.ranks(absent)
+                    + (absent.size() == 1 ? " has" : " have") + " not issued it";
         }
     }
 
@@ -438,7 +427,7 @@ final class CommunicatorState {
                         () -> new AcceleratorException(
                                 ErrorCode.TIMEOUT,
                                 "split",
-                                Agreement.ranks(round.missing()) + " of " + name + " did not take part"));
+                                CollectiveParts.ranks(round.missing()) + " of " + name + " did not take part"));
                 requireUsable("split");
             }
         }

@@ -2,15 +2,14 @@
 package io.weft.nativehal;
 
 import io.weft.api.AcceleratorException;
-import io.weft.api.CollectiveKind;
 import io.weft.api.ErrorCode;
 import io.weft.api.Priority;
 import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
+import io.weft.spi.GraphPreparations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -37,7 +36,7 @@ final class GraphPlan {
         lanes = findLanes();
         awaited = new boolean[size];
         waits = waits();
-        collectives = collectives();
+        collectives = GraphPreparations.collectives(graph);
         closesCollective = new boolean[size];
         collectives
                 .values()
@@ -122,63 +121,6 @@ final class GraphPlan {
             mine[laneOf[node]] = node + 1;
             doneAt[node] = mine.clone();
         }
-        return result;
-    }
-
-    private Map<Integer, int[]> collectives() {
-        Map<Integer, List<Integer>> byKey = new LinkedHashMap<>();
-        for (int node = 0; node < graph.size(); node++) {
-            if (graph.command(node) instanceof Command.Collective part) {
-                byKey.computeIfAbsent(part.key(), ignored -> new ArrayList<>()).add(node);
-            }
-        }
-        Map<Integer, int[]> result = new LinkedHashMap<>();
-        byKey.forEach((key, nodes) -> {
-            List<Command.Collective> parts = nodes.stream()
-                    .map(node -> (Command.Collective) graph.command(node))
-                    .toList();
-            Command.Collective first = parts.getFirst();
-            String name = "the collective with key " + key;
-            if (first.kind().pointToPoint()) {
-                boolean pair = parts.size() == 2
-                        && parts.get(0).kind().pointToPoint()
-                        && parts.get(1).kind().pointToPoint()
-                        && parts.get(0).kind() != parts.get(1).kind()
-                        && parts.get(0).root() == parts.get(1).rank()
-                        && parts.get(1).root() == parts.get(0).rank();
-                if (!pair) {
-                    throw Agreement.mismatch(name, "it must be one send and the receive that belongs to it");
-                }
-            } else {
-                boolean[] seen = new boolean[first.ranks()];
-                for (Command.Collective part : parts) {
-                    if (part.rank() < seen.length) {
-                        seen[part.rank()] = true;
-                    }
-                }
-                for (boolean there : seen) {
-                    if (!there || parts.size() != seen.length) {
-                        throw Agreement.mismatch(
-                                name,
-                                "it needs one part for each of its " + first.ranks() + " ranks and has those of "
-                                        + Agreement.ranks(parts.stream()
-                                                .map(Command.Collective::rank)
-                                                .toList()));
-                    }
-                }
-            }
-            AcceleratorException disagreement = Agreement.disagreement(
-                    name,
-                    parts.stream()
-                            .sorted((a, b) -> a.kind() == CollectiveKind.RECEIVE
-                                    ? 1
-                                    : b.kind() == CollectiveKind.RECEIVE ? -1 : Integer.compare(a.rank(), b.rank()))
-                            .toList());
-            if (disagreement != null) {
-                throw disagreement;
-            }
-            result.put(key, nodes.stream().mapToInt(Integer::intValue).toArray());
-        });
         return result;
     }
 

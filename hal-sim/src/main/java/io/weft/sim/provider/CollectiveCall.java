@@ -4,6 +4,7 @@ package io.weft.sim.provider;
 import io.weft.api.AcceleratorException;
 import io.weft.api.graph.Command;
 import io.weft.sim.execute.Effect;
+import io.weft.spi.CollectiveParts;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -177,6 +178,6 @@ final class CollectiveCall {
 
     /** What the parts disagree about, once all are issued; null when they agree. */
     AcceleratorException disagreement() {
-        return Agreement.disagreement(name + " on " + communicator.name(), commands());
+        return CollectiveParts.disagreement(name + " on " + communicator.name(), commands());
     }
 }

@@ -9,6 +9,8 @@ import io.weft.api.ErrorCode;
 import io.weft.api.graph.Command;
 import io.weft.sim.engine.VirtualTime;
 import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CollectiveParts;
+import io.weft.spi.CommandFactors;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -80,20 +82,7 @@ final class CommunicatorState {
      * @throws AcceleratorException INVALID_ARGUMENT for a rank or a device that is taken
      */
     void join(Map<Integer, SimDevice> ranks) {
-        ranks.forEach((rank, device) -> {
-            if (devices[rank] != null) {
-                throw AcceleratorException.invalid(
-                        "communicator", "rank " + rank + " of " + name + " has joined already");
-            }
-            for (int other = 0; other < size; other++) {
-                if (devices[other] == device) {
-                    throw AcceleratorException.invalid(
-                            "communicator",
-                            "device " + device.ordinal() + " is rank " + other + " of " + name
-                                    + " already; a device can be one rank only");
-                }
-            }
-        });
+        CollectiveParts.requireFree(name, devices, ranks);
         requireInTime(ranks);
         take(ranks);
         ranks.forEach((rank, device) -> devices[rank] = device);
@@ -115,7 +104,7 @@ final class CommunicatorState {
                             new AcceleratorException(
                                     ErrorCode.TIMEOUT,
                                     "communicator",
-                                    Ranks.name(List.copyOf(ranks.keySet())) + " of " + name + " came "
+                                    CollectiveParts.ranks(List.copyOf(ranks.keySet())) + " of " + name + " came "
                                             + seconds(VirtualTime.toNs(now - firstJoinPs))
                                             + " after the first; the limit is " + seconds(limit)),
                             true);
@@ -245,7 +234,7 @@ final class CommunicatorState {
             throw new AcceleratorException(
                     ErrorCode.INVALID_STATE,
                     "collective",
-                    name + " is not ready: " + Ranks.name(missing()) + " did not join yet",
+                    name + " is not ready: " + CollectiveParts.ranks(missing()) + " did not join yet",
                     "ask isReady() until it says so",
                     null,
                     null);
@@ -254,7 +243,7 @@ final class CommunicatorState {
             SimStream stream = (SimStream) part.stream();
             stream.device().faults().requireAlive("collective");
             stream.requireUsable("collective");
-            SimPlatform.checkNumbers(part.command());
+            CommandFactors.check(part.command());
         }
         requireSelfPairs(group);
         List<Admission> admissions = platform.rules().equals(VendorRules.NONE) ? List.of() : admit(group);

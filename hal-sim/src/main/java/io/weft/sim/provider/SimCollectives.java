@@ -4,6 +4,7 @@ package io.weft.sim.provider;
 import io.weft.api.AcceleratorException;
 import io.weft.api.CommunicatorOptions;
 import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CollectiveParts;
 import io.weft.spi.CommunicatorDriver;
 import io.weft.spi.DeviceDriver;
 import java.nio.ByteBuffer;
@@ -62,8 +63,8 @@ final class SimCollectives implements CollectiveDriver {
             if (state.size() != size) {
                 throw AcceleratorException.invalid(
                         "communicator",
-                        Ranks.name(ranks.keySet().stream().toList()) + " joins with a size of " + size + ", others of "
-                                + state.name() + " with " + state.size());
+                        CollectiveParts.ranks(ranks.keySet().stream().toList()) + " joins with a size of " + size
+                                + ", others of " + state.name() + " with " + state.size());
             }
             state.agree(options);
             state.join(ranks);

@@ -8,6 +8,7 @@ import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
 import io.weft.spi.CollectiveDriver;
+import io.weft.spi.CollectiveParts;
 import io.weft.spi.CommunicatorDriver;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +65,7 @@ final class SimCommunicator implements CommunicatorDriver {
                     () -> new AcceleratorException(
                             ErrorCode.TIMEOUT,
                             "split",
-                            Ranks.name(round.missing()) + " of " + state.name() + " did not take part"));
+                            CollectiveParts.ranks(round.missing()) + " of " + state.name() + " did not take part"));
             return memberships(round, options == null ? state.options() : options);
         } finally {
             platform.leave();

@@ -3,13 +3,10 @@ package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Capability;
-import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Figures;
 import io.weft.api.PlatformProperties;
 import io.weft.api.PlatformUri;
-import io.weft.api.ReduceOp;
-import io.weft.api.graph.Command;
 import io.weft.api.topology.Link;
 import io.weft.api.topology.Topology;
 import io.weft.sim.calibrate.MachineFitter;
@@ -403,41 +400,6 @@ final class SimPlatform implements PlatformDriver, SimFaults {
                     ErrorCode.NOT_FOUND, "device", "device " + ordinal + " must lie in 0.." + (devices.size() - 1));
         }
         return devices.get(ordinal);
-    }
-
-    /** Refuses factors that the result's type cannot honour. */
-    static void checkNumbers(Command command) {
-        switch (command) {
-            case Command.Gemm gemm -> {
-                if (gemm.c().type() == ElementType.INT32) {
-                    requireWhole("gemm", "alpha", gemm.alpha(), gemm.c().type());
-                    requireWhole("gemm", "beta", gemm.beta(), gemm.c().type());
-                }
-            }
-            case Command.Reduce reduce ->
-                requireWhole("reduce", reduce.op(), reduce.inputs().getFirst().type());
-            case Command.Collective part -> {
-                if (part.kind().reduces()) {
-                    requireWhole("collective", part.op(), part.type());
-                }
-            }
-            default -> {
-                // No factors.
-            }
-        }
-    }
-
-    private static void requireWhole(String operation, ReduceOp op, ElementType type) {
-        if (op.kind() == ReduceOp.Kind.SCALED_SUM && !type.isFloating()) {
-            requireWhole(operation, "the factor", op.scale(), type);
-        }
-    }
-
-    private static void requireWhole(String operation, String name, float factor, ElementType type) {
-        if (factor != (int) factor) {
-            throw AcceleratorException.invalid(
-                    operation, name + " is " + factor + "; it must be a whole number when the result is " + type);
-        }
     }
 
     @Override

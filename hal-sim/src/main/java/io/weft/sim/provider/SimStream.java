@@ -6,6 +6,7 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Priority;
 import io.weft.api.StreamOptions;
 import io.weft.api.graph.Command;
+import io.weft.spi.CommandFactors;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
 import io.weft.spi.StreamDriver;
@@ -83,7 +84,7 @@ final class SimStream implements StreamDriver {
         platform.enter("enqueue");
         try {
             requireUsable("enqueue");
-            SimPlatform.checkNumbers(command);
+            CommandFactors.check(command);
             if (outstanding >= platform.options().queueDepth()) {
                 // A refusal costs time like any poll, so that trying again ends.
                 platform.poll(device, tail);

@@ -3,6 +3,7 @@ package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
+import io.weft.spi.CollectiveParts;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -74,9 +75,10 @@ final class Stall {
             }
         }
         String side = call.isTransfer() ? (call.hasIssued(0) ? "'s receive" : "'s send") : "";
-        return call.name() + " lacks " + Ranks.name(missing) + side + " while " + Ranks.name(here) + " "
+        return call.name() + " lacks " + CollectiveParts.ranks(missing) + side + " while " + CollectiveParts.ranks(here)
+                + " "
                 + (here.size() == 1 ? "waits" : "wait")
-                + (strangers.isEmpty() ? "" : " (" + Ranks.name(strangers) + " never joined)");
+                + (strangers.isEmpty() ? "" : " (" + CollectiveParts.ranks(strangers) + " never joined)");
     }
 
     private static String crossing(CollectiveCall call) {
@@ -90,7 +92,7 @@ final class Stall {
             }
         }
         return call.name()
-                + (here.isEmpty() ? "" : " has " + Ranks.name(here))
+                + (here.isEmpty() ? "" : " has " + CollectiveParts.ranks(here))
                 + (held.isEmpty() ? "" : "; " + String.join(", ", held));
     }
 
