@@ -271,7 +271,7 @@ public final class OverlapBench {
                     }
                     // The devices change from one process to the other with the next work: not at the cost of the first
                     // variant.
-                    runs.getFirst().get();
+                    var _ = runs.getFirst().get();
                 }));
         peer.ifPresent(PeerProgram::end);
         int next = 0;
