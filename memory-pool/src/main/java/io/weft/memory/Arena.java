@@ -11,8 +11,6 @@ import java.util.Map;
  */
 final class Arena extends SpinLock {
     static final int SHIFT = SizeClasses.GRANULE_SHIFT;
-    /** What {@code blockAt} holds where the last block that started was freed. */
-    static final int FREED = Integer.MIN_VALUE;
     /** Streams below this can have a learned layout. */
     static final int LAYOUTS = 64;
     /** Granules of a region that is kept for spans: 2 MiB. */
@@ -32,9 +30,8 @@ final class Arena extends SpinLock {
     final long segmentBytes;
     final int stepShift;
 
-    final SpanMap spans = new SpanMap();
-    /** By granule: the block that starts there, or minus one minus (operation times 64 plus stream) for a block of a learned layout, or {@link #FREED}. */
-    final BlockMap blockAt = new BlockMap();
+    /** By granule: the block that starts there, the span over it, or minus one minus (operation times 64 plus stream) for a block of a learned layout. */
+    final GranuleMap map = new GranuleMap();
 
     private FreeBins[] bins = new FreeBins[4];
     private Layout[] layouts = new Layout[4];
@@ -563,8 +560,7 @@ final class Arena extends SpinLock {
         }
         last = block;
         top += granules;
-        blockAt.ensure(top);
-        spans.ensure(top);
+        map.ensure(top);
         count(granules);
         return block;
     }
@@ -751,7 +747,7 @@ final class Arena extends SpinLock {
         int at = layout.place(operation, bytes);
         if (at >= 0) {
             planned++;
-            blockAt.set(at, -1 - ((operation << 6) + stream));
+            map.set(at, -1 - ((operation << 6) + stream));
         }
         return at;
     }
@@ -761,7 +757,7 @@ final class Arena extends SpinLock {
 
     void handOut(int block, long bytes, int stream) {
         blocks.handOut(block, Blocks.LIVE, bytes, stream + 1, operation, tiers.iterations());
-        blockAt.set(blocks.start(block), block);
+        map.set(blocks.start(block), block);
         largeLive++;
         largeLiveBytes += (long) blocks.length(block) << SHIFT;
     }
@@ -780,7 +776,7 @@ final class Arena extends SpinLock {
         if (stream == planStream) {
             layout.free(number, true, 0);
             if (layout.isSame()) {
-                blockAt.set(granule, FREED);
+                map.set(granule, GranuleMap.FREED);
                 return layout.release(number);
             }
         }
@@ -819,7 +815,7 @@ final class Arena extends SpinLock {
             int block = rest;
             rest = blocks.length(block) > length ? splitKeepingLast(block, length) : 0;
             blocks.handOut(block, Blocks.LIVE, layout.asked(number), stream + 1, number, tiers.iterations());
-            blockAt.set(blocks.start(block), block);
+            map.set(blocks.start(block), block);
             largeLive++;
             largeLiveBytes += (long) length << SHIFT;
         }

@@ -24,6 +24,8 @@ public final class PoolCore {
     private static final int SHIFT = SizeClasses.GRANULE_SHIFT;
     private static final int STRIPES = 16;
     private static final int MOST_STREAMS = 1 << 16;
+    /** Spans that hold nothing may take one part in so many of the pool before they are given up for the sake of large blocks. */
+    private static final long IDLE_SPAN_SHARE = 64;
     /** Bytes of addresses that a magazine's entry has room for: 16 TiB. */
     private static final long MOST_RANGE = 1L << 44;
 
@@ -31,7 +33,7 @@ public final class PoolCore {
     private final SizeClasses classes;
     private final Stripe[] stripes = new Stripe[STRIPES];
     private final Arena arena;
-    private final SpanMap spans;
+    private final GranuleMap map;
     private final SlotWords words = new SlotWords();
     private final List<ArrayDeque<Span>> spareSpans = new ArrayList<>();
     private long retries;
@@ -46,7 +48,7 @@ public final class PoolCore {
         this.options = options;
         this.classes = new SizeClasses(options.alignment());
         this.arena = new Arena(source, order, options.segmentBytes());
-        this.spans = arena.spans;
+        this.map = arena.map;
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new Stripe();
         }
@@ -129,7 +131,7 @@ public final class PoolCore {
      */
     public void free(long address, int stream) {
         long granule = address >>> SHIFT;
-        Span span = spans.at(granule);
+        Span span = map.span(granule);
         if (span != null) {
             // Loads behind the lock wait for it, so all is looked up before. It stays so while a slot is out; a faulty
             // free may
@@ -190,7 +192,7 @@ public final class PoolCore {
 
     /** Puts a slot back to its span, which may be empty then. */
     private Span putBack(long address) {
-        Span span = arena.spans.covering(address);
+        Span span = map.span(address >>> SHIFT);
         span.putBack(span.slotAt(address));
         if (!span.listed) {
             span.heap.list(span);
@@ -209,7 +211,7 @@ public final class PoolCore {
         heap.spans--;
         span.stripe.spanBytes -= (long) classes.granules(span.sizeClass) << SHIFT;
         int from = (int) (span.start >> SHIFT);
-        arena.spans.set(from, classes.granules(span.sizeClass), null);
+        map.set(from, classes.granules(span.sizeClass), GranuleMap.FREED);
         arena.free(span.block, span.stream);
         span.stripe = null;
         spareSpans.get(span.sizeClass).push(span);
@@ -246,20 +248,20 @@ public final class PoolCore {
             arena.note(stripe);
             long granule = address >>> SHIFT;
             int code = (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()
-                    ? arena.blockAt.at((int) granule)
+                    ? map.at((int) granule)
                     : 0;
             openStream(stream);
-            if (code < 0 && code != Arena.FREED) {
+            if (code < 0 && code != GranuleMap.FREED) {
                 long asked = arena.freePlanned((int) granule, code, stream);
                 if (asked > 0) {
                     stripe.frees++;
                     arena.total -= asked;
                     return;
                 }
-                code = asked == 0 ? Arena.FREED : arena.blockAt.at((int) granule);
+                code = asked == 0 ? GranuleMap.FREED : map.at((int) granule);
             }
-            if (code <= 0 || arena.blocks.state(code) != Blocks.LIVE || arena.blocks.start(code) != granule) {
-                throw wrongFree(address, code == Arena.FREED || code > 0);
+            if (code <= 0 || code >= GranuleMap.SPAN || arena.blocks.state(code) != Blocks.LIVE || arena.blocks.start(code) != granule) {
+                throw wrongFree(address, code == GranuleMap.FREED || code > 0);
             }
             stripe.frees++;
             arena.total -= arena.blocks.asked(code);
@@ -272,7 +274,7 @@ public final class PoolCore {
                 arena.defer(address, -1);
                 poll(stripe);
             } else {
-                arena.blockAt.set((int) granule, Arena.FREED);
+                map.set((int) granule, GranuleMap.FREED);
                 arena.free(code, stream);
             }
         } finally {
@@ -316,7 +318,8 @@ public final class PoolCore {
                 refills++;
                 if (stripe.spanBytes >= stripe.flushAt) {
                     flush(stripe);
-                    stripe.flushAt = Math.max(Stripe.FEW_SPANS, stripe.spanBytes + stripe.spanBytes / 2);
+                    long more = Math.max(stripe.spanBytes / 2, arena.reserved / IDLE_SPAN_SHARE);
+                    stripe.flushAt = Math.max(Stripe.FEW_SPANS, stripe.spanBytes + more);
                 }
                 int granules = classes.granules(sizeClass);
                 long block = obtainForSpan(granules, stream, stripe);
@@ -357,19 +360,19 @@ public final class PoolCore {
     }
 
     private Span openSpan(Stripe stripe, Heap heap, int sizeClass, int stream, int block) {
-        int granules = classes.granules(sizeClass);
+        int length = classes.granules(sizeClass);
         Span span = spareSpans.get(sizeClass).poll();
         if (span == null) {
-            span = new Span(sizeClass, classes.size(sizeClass), (long) granules << SHIFT, words);
+            span = new Span(sizeClass, classes.size(sizeClass), (long) length << SHIFT, words, map);
         }
         int start = arena.blocks.start(block);
         span.open(stripe, heap, stream, block, (long) start << SHIFT);
         arena.blocks.handOut(block, Blocks.SPAN, 0, stream + 1, -1, 0);
-        arena.spans.set(start, granules, span);
+        map.set(start, length, span.id);
         heap.list(span);
         heap.empty[sizeClass]++;
         heap.spans++;
-        stripe.spanBytes += (long) granules << SHIFT;
+        stripe.spanBytes += (long) length << SHIFT;
         return span;
     }
 
@@ -524,11 +527,11 @@ public final class PoolCore {
     /** One stream has passed a deferred address; false when its stripe is busy, so that it must be tried again. */
     private boolean comeBack(long entry, Stripe held) {
         long address = entry < 0 ? ~entry : entry;
-        Span span = arena.spans.at(address >>> SHIFT);
+        Span span = map.span(address >>> SHIFT);
         if (span == null) {
             if (arena.isLastWait(entry)) {
-                int block = arena.blockAt.at((int) (address >>> SHIFT));
-                arena.blockAt.set((int) (address >>> SHIFT), Arena.FREED);
+                int block = map.at((int) (address >>> SHIFT));
+                map.set((int) (address >>> SHIFT), GranuleMap.FREED);
                 arena.free(block, arena.blocks.owner(block) - 1);
                 arena.deferredCount--;
             }
@@ -623,13 +626,13 @@ public final class PoolCore {
      */
     public void recordUse(long address, int stream) {
         long granule = address >>> SHIFT;
-        Span span = arena.spans.at(granule);
+        Span span = map.span(granule);
         Stripe stripe = span == null || span.stripe == null ? stripe() : span.stripe;
         stripe.lock();
         arena.lock();
         try {
             openStream(stream);
-            if (span != null && arena.spans.at(granule) == span) {
+            if (span != null && map.span(granule) == span) {
                 int slot = span.slotAt(address);
                 int word = slot < 0 ? 0 : -span.words[span.first + slot];
                 if (word > 0 && word < Span.DEFERRED) {
@@ -640,13 +643,13 @@ public final class PoolCore {
                     return;
                 }
             } else if ((address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()) {
-                int code = arena.blockAt.at((int) granule);
-                if (code < 0 && code != Arena.FREED) {
+                int code = map.at((int) granule);
+                if (code < 0 && code != GranuleMap.FREED) {
                     // A layout that is learned knows one stream only.
                     arena.dissolve((-1 - code) & 63);
-                    code = arena.blockAt.at((int) granule);
+                    code = map.at((int) granule);
                 }
-                if (code > 0 && arena.blocks.state(code) == Blocks.LIVE && arena.blocks.start(code) == granule) {
+                if (code > 0 && code < GranuleMap.SPAN && arena.blocks.state(code) == Blocks.LIVE && arena.blocks.start(code) == granule) {
                     if (stream != arena.blocks.owner(code) - 1) {
                         arena.blocks.usedElsewhere(code, true);
                         arena.addUse(address, stream);
@@ -782,7 +785,7 @@ public final class PoolCore {
             long[] tierBytes = new long[3];
             for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
                 if (arena.blocks.state(block) == Blocks.SPAN) {
-                    Span span = arena.spans.at(arena.blocks.start(block));
+                    Span span = map.span(arena.blocks.start(block));
                     spanBytes += (long) span.used * span.size;
                 } else if (arena.blocks.state(block) == Blocks.FREE || arena.blocks.state(block) == Blocks.PLAN) {
                     for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
@@ -860,7 +863,7 @@ public final class PoolCore {
                 if (arena.blocks.state(block) == Blocks.LIVE) {
                     live.add(new Live((long) start << SHIFT, arena.blocks.asked(block), arena.blocks.owner(block) - 1));
                 } else if (arena.blocks.state(block) == Blocks.SPAN) {
-                    Span span = arena.spans.at(start);
+                    Span span = map.span(start);
                     for (int slot = 0; slot < span.untouched; slot++) {
                         int word = -span.words[span.first + slot];
                         if (word > 0 && word < Span.DEFERRED) {
@@ -926,7 +929,7 @@ public final class PoolCore {
                 long used = switch (use) {
                     case BUFFER -> arena.blocks.asked(block);
                     case SPAN -> {
-                        Span span = arena.spans.at(arena.blocks.start(block));
+                        Span span = map.span(arena.blocks.start(block));
                         yield (long) span.out() * span.size;
                     }
                     default -> 0;

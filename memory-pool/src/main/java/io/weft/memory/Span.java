@@ -21,6 +21,8 @@ final class Span {
     final int sizeClass;
     final int size;
     final int capacity;
+    /** Its number in the map of granules. */
+    final int id;
     /** The chunk of its slots' words. */
     final int[] words;
     /** Where in the chunk its first slot's word is. */
@@ -44,10 +46,11 @@ final class Span {
     Span next;
     boolean listed;
 
-    Span(int sizeClass, int size, long bytes, SlotWords all) {
+    Span(int sizeClass, int size, long bytes, SlotWords all, GranuleMap map) {
         this.sizeClass = sizeClass;
         this.size = size;
         this.capacity = (int) (bytes / size);
+        this.id = map.register(this);
         this.number = all.reserve(capacity);
         this.words = all.chunk(number);
         this.first = SlotWords.offset(number);

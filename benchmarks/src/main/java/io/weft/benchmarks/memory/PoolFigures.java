@@ -35,7 +35,7 @@ import java.util.function.Supplier;
 public final class PoolFigures {
     private static final long NO_LIMIT = 1L << 42;
     /** Pools that are replayed through before one is timed. */
-    private static final int WARMING = 30;
+    private static final int WARMING = 150;
 
     private PoolFigures() {}
 
