@@ -247,9 +247,7 @@ public final class PoolCore {
         try {
             arena.note(stripe);
             long granule = address >>> SHIFT;
-            int code = (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()
-                    ? map.at((int) granule)
-                    : 0;
+            int code = (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule() ? map.at((int) granule) : 0;
             openStream(stream);
             if (code < 0 && code != GranuleMap.FREED) {
                 long asked = arena.freePlanned((int) granule, code, stream);
@@ -260,7 +258,10 @@ public final class PoolCore {
                 }
                 code = asked == 0 ? GranuleMap.FREED : map.at((int) granule);
             }
-            if (code <= 0 || code >= GranuleMap.SPAN || arena.blocks.state(code) != Blocks.LIVE || arena.blocks.start(code) != granule) {
+            if (code <= 0
+                    || code >= GranuleMap.SPAN
+                    || arena.blocks.state(code) != Blocks.LIVE
+                    || arena.blocks.start(code) != granule) {
                 throw wrongFree(address, code == GranuleMap.FREED || code > 0);
             }
             stripe.frees++;
@@ -649,7 +650,10 @@ public final class PoolCore {
                     arena.dissolve((-1 - code) & 63);
                     code = map.at((int) granule);
                 }
-                if (code > 0 && code < GranuleMap.SPAN && arena.blocks.state(code) == Blocks.LIVE && arena.blocks.start(code) == granule) {
+                if (code > 0
+                        && code < GranuleMap.SPAN
+                        && arena.blocks.state(code) == Blocks.LIVE
+                        && arena.blocks.start(code) == granule) {
                     if (stream != arena.blocks.owner(code) - 1) {
                         arena.blocks.usedElsewhere(code, true);
                         arena.addUse(address, stream);
