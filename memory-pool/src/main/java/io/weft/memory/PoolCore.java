@@ -24,8 +24,10 @@ public final class PoolCore {
     private static final int SHIFT = SizeClasses.GRANULE_SHIFT;
     private static final int STRIPES = 16;
     private static final int MOST_STREAMS = 1 << 16;
-    /** Spans that hold nothing may take one part in so many of the pool before they are given up for the sake of large blocks. */
+    /** Spans that hold nothing may take one part in so many of a large pool before they are given up for the sake of large blocks. */
     private static final long IDLE_SPAN_SHARE = 64;
+    /** What is held up to here is not counted: in a small pool a few spans are much. */
+    private static final long SMALL_POOL = 1L << 30;
     /** Bytes of addresses that a magazine's entry has room for: 16 TiB. */
     private static final long MOST_RANGE = 1L << 44;
 
@@ -319,7 +321,7 @@ public final class PoolCore {
                 refills++;
                 if (stripe.spanBytes >= stripe.flushAt) {
                     flush(stripe);
-                    long more = Math.max(stripe.spanBytes / 2, arena.reserved / IDLE_SPAN_SHARE);
+                    long more = Math.max(stripe.spanBytes / 2, (arena.reserved - SMALL_POOL) / IDLE_SPAN_SHARE);
                     stripe.flushAt = Math.max(Stripe.FEW_SPANS, stripe.spanBytes + more);
                 }
                 int granules = classes.granules(sizeClass);
