@@ -10,7 +10,8 @@
 //
 // Faults beside those of the core:
 //   absence        what a machine without a device answers: 523, 571 or 643, after versions 5.2.3, 5.7.1 and 6.4.3
-//   gfx            the chip: 90 (gfx90a), 942 or 950 (942)
+//   gfx            the chip: 90 (gfx90a), 942 or 950 (942); gfx-second that of device 1, if it is another
+//   bus, bus-step  PCI buses of the devices: the first, and from one to the next (0x0C, 1)
 //   probes         counter: calls of hipGetDeviceCount
 //   stale-handles  counter: calls with a stream that was destroyed
 //   engine-copies  counter: copies between devices that asked for no compute units
@@ -142,18 +143,22 @@ static int gone(void) {
 
 static int devices(void) { return absence() ? 0 : (int)si_fault("devices"); }
 
-static int chip(void) {
-    int gfx = (int)si_fault("gfx");
+static int chip_of(int device) {
+    int gfx = (int)si_fault(device == 1 && si_fault("gfx-second") ? "gfx-second" : "gfx");
     return gfx ? gfx : 942;
 }
 
-static const char *chip_name(void) {
-    switch (chip()) {
+static int chip(void) { return chip_of(si_current()); }
+
+static const char *chip_name_of(int device) {
+    switch (chip_of(device)) {
         case 90: return "gfx90a:sramecc+:xnack-";
         case 950: return "gfx950:sramecc+:xnack-";
         default: return "gfx942:sramecc+:xnack-";
     }
 }
+
+static const char *chip_name(void) { return chip_name_of(si_current()); }
 
 API int hipInit(u32 flags) {
     static int called;
@@ -224,7 +229,13 @@ API int hipDeviceSynchronize(void) {
 static void put_int(char *to, size_t at, int value) { memcpy(to + at, &value, sizeof value); }
 static void put_size(char *to, size_t at, size_t value) { memcpy(to + at, &value, sizeof value); }
 
-enum { CLOCK_KHZ = 2100000, MEMORY_CLOCK_KHZ = 1300000, BUS_BITS = 8192, UNITS = 4, L2 = 4 << 20, BUS = 0x0C };
+enum { CLOCK_KHZ = 2100000, MEMORY_CLOCK_KHZ = 1300000, BUS_BITS = 8192, UNITS = 4, L2 = 4 << 20 };
+
+static int bus_of(int device) {
+    int first = (int)si_fault("bus");
+    int step = (int)si_fault("bus-step");
+    return (first ? first : 0x0C) + device * (step ? step : 1);
+}
 
 static size_t memory_of(int device) {
     size_t unused, total;
@@ -250,10 +261,10 @@ API int hipGetDeviceProperties(char *to, int device) {
     put_int(to, 336, UNITS);
     put_int(to, 340, L2);
     put_int(to, 364, 0);
-    put_int(to, 368, BUS + device);
+    put_int(to, 368, bus_of(device));
     put_int(to, 372, 0);
-    put_int(to, 392, chip());
-    strcpy(to + 396, chip_name());
+    put_int(to, 392, chip_of(device));
+    strcpy(to + 396, chip_name_of(device));
     put_int(to, 740, 1);
     put_int(to, 764, 1);
     return SUCCESS;
@@ -280,7 +291,7 @@ API int hipGetDevicePropertiesR0600(char *to, int device) {
     put_int(to, 388, UNITS);
     put_int(to, 576, 1);
     put_int(to, 580, 1);
-    put_int(to, 584, BUS + device);
+    put_int(to, 584, bus_of(device));
     put_int(to, 588, 0);
     put_int(to, 592, 0);
     put_int(to, 600, 8);
@@ -290,7 +301,7 @@ API int hipGetDevicePropertiesR0600(char *to, int device) {
     put_int(to, 616, L2);
     put_int(to, 628, 1);
     put_int(to, 744, 1);
-    strcpy(to + 1160, chip_name());
+    strcpy(to + 1160, chip_name_of(device));
     put_int(to, 1464, 1);
     return SUCCESS;
 }
@@ -315,7 +326,7 @@ API int hipDeviceGetPCIBusId(char *text, int length, int device) {
     if (device < 0 || device >= devices()) {
         return INVALID_DEVICE;
     }
-    snprintf(text, (size_t)length, "0000:%02x:00.0", BUS + device);
+    snprintf(text, (size_t)length, "0000:%02x:00.0", bus_of(device));
     return SUCCESS;
 }
 

@@ -126,6 +126,18 @@ class HipStandInTest {
         }
     }
 
+    @Test
+    void chipsWhoseEightBitFloatsDifferMakeNoPlatformTogether() {
+        HipStandIn mixed = HipStandIn.alone("mixed");
+        mixed.set("gfx-second", 950);
+        AcceleratorException refused = assertThrows(AcceleratorException.class, mixed::open);
+        assertEquals(ErrorCode.UNSUPPORTED, refused.code());
+        assertTrue(refused.getMessage().contains("gfx942 and gfx950"), refused.getMessage());
+        try (Platform one = mixed.open("devices=1")) {
+            assertTrue(one.device(0).properties().gemmTypes().contains(ElementType.FP8_E4M3));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {5, 6, 7})
     void everyGenerationReducesByCollectives(int major) {
