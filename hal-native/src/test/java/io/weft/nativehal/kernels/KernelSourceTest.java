@@ -102,7 +102,7 @@ class KernelSourceTest {
     }
 
     private static int bits(ElementType type, float value) {
-        return type.encode(value) & (type.bytes() == 4 ? -1 : (1 << 8 * type.bytes()) - 1);
+        return type.encode(value) & (type.bytes() == 4 ? -1 : (1 << (8 * type.bytes())) - 1);
     }
 
     /** Lays the argument out as {@link ModuleKernels} does. */
@@ -145,7 +145,7 @@ class KernelSourceTest {
             value = ElementType.class,
             names = {"FP16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E4M3_FNUZ", "FP8_E5M2_FNUZ"})
     void everyCodeOfASmallFloatIsReadAndWrittenAsInJava(ElementType type) {
-        int codes = 1 << 8 * type.bytes();
+        int codes = 1 << (8 * type.bytes());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate((long) codes * type.bytes(), 64);
             MemorySegment wide = arena.allocate(4L * codes, 64);
