@@ -8,6 +8,7 @@
  *   <li>Requires {@code io.weft.api}, whose SPI it implements.
  *   <li>Requires {@code io.weft.sim}: its machines are models that run on the simulator's engine.
  *   <li>Requires {@code io.weft.memory}: its symmetric heap stands on the shared one.
+ *   <li>Requires {@code io.weft.nativehal}: what platforms on vendors' own libraries share.
  *   <li>Requires Jackson for rank tables.
  *   <li>Provides the provider {@code ascend}.
  * </ul>
@@ -15,6 +16,7 @@
 module io.weft.ascend {
     requires transitive io.weft.api;
     requires io.weft.memory;
+    requires io.weft.nativehal;
     requires io.weft.sim;
     requires tools.jackson.databind;
 

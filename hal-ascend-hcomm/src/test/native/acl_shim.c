@@ -251,6 +251,18 @@ API int aclrtStreamQuery(void *handle, int *status) {
     return code == SI_NOT_READY ? 0 : vendor(code);
 }
 
+// Peers, one way.
+
+API int aclrtDeviceCanAccessPeer(int *can, int device, int peer) {
+    *can = device != peer;
+    return 0;
+}
+
+API int aclrtDeviceEnablePeerAccess(int peer, u32 flags) {
+    (void)peer;
+    return current < 0 ? NO_CONTEXT : flags ? INVALID_PARAM : 0;
+}
+
 // Events. A flag decides what one can do.
 
 typedef struct {
@@ -271,6 +283,8 @@ API int aclrtCreateEventWithFlag(void **handle, u32 flags) {
     *handle = made;
     return 0;
 }
+
+API int aclrtCreateEventExWithFlag(void **handle, u32 flags) { return aclrtCreateEventWithFlag(handle, flags); }
 
 API int aclrtDestroyEvent(void *handle) {
     event *old = handle;
@@ -377,6 +391,17 @@ API int HcclCommDestroy(void *comm) {
     return 0;
 }
 
+API int HcclCommSuspend(void *comm) {
+    si_comm_abort(((member *)comm)->comm);
+    return 0;
+}
+
+API int HcclGetCommAsyncError(void *comm, int *error) {
+    (void)comm;
+    *error = 0;
+    return 0;
+}
+
 API const char *HcclGetErrorString(int code) { return code == 0 ? "no error" : "stand-in error"; }
 #endif
 
@@ -430,6 +455,32 @@ API int HcclBroadcast(void *data, u64 count, int type, u32 root, void *comm, voi
 
 API int HcclReduce(void *from, void *to, u64 count, int type, int op, u32 root, void *comm, void *stream) {
     return issue(comm, stream, SI_REDUCE, from, to, count, type, op, (int)root);
+}
+
+typedef struct {
+    int direction;
+    void *data;
+    u64 count;
+    int type;
+    u32 peer;
+} transfer_item;
+
+API int HcclBatchSendRecv(transfer_item *items, u32 count, void *comm, void *stream) {
+    si_transfer transfers[4 * SI_MAX_RANKS * SI_MAX_RANKS];
+    if (!items || !comm || !stream) {
+        return HCCL_PTR;
+    }
+    if (sizeof(transfer_item) != 32 || count > sizeof transfers / sizeof *transfers) {
+        return HCCL_PARA;
+    }
+    for (u32 i = 0; i < count; i++) {
+        int element = collective_type(items[i].type);
+        if (element < 0 || (int)items[i].peer == ((member *)comm)->rank) {
+            return HCCL_PARA;
+        }
+        transfers[i] = (si_transfer){.sends = items[i].direction == 0, .peer = (int)items[i].peer, .data = items[i].data, .bytes = items[i].count * (size_t)si_element_bytes(element)};
+    }
+    return si_transfers(((member *)comm)->comm, ((member *)comm)->rank, stream, transfers, (int)count) == SI_OK ? 0 : HCCL_INTERNAL;
 }
 #endif
 

@@ -5,6 +5,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import io.weft.api.Finding;
 import io.weft.api.PlatformUri;
+import io.weft.ascend.acl.AclNative;
 import io.weft.ascend.doctor.AscendEnvironmentCheck;
 import io.weft.ascend.hccl.HcclFamily;
 import io.weft.ascend.hccl.HcclPlatform;
@@ -30,6 +31,9 @@ public final class AscendProvider implements AcceleratorProvider {
     private static final ProviderDescriptor DESCRIPTOR = new ProviderDescriptor(
             "ascend", "Huawei", "Huawei Ascend accelerators joined by HCCS and RoCE", "0.1.0", new SpiVersion(1, 0));
 
+    private static final Target NATIVE = new Target(
+            "native", "the devices of this machine, through the vendor's own libraries");
+
     /** For the service loader; no side effect. */
     public AscendProvider() {}
 
@@ -47,6 +51,7 @@ public final class AscendProvider implements AcceleratorProvider {
     public List<Target> targets() {
         List<Target> targets = new ArrayList<>(AscendMachines.targets());
         targets.addAll(MachineOfRankTable.TARGETS);
+        targets.add(NATIVE);
         return targets;
     }
 
@@ -72,6 +77,9 @@ public final class AscendProvider implements AcceleratorProvider {
 
     @Override
     public PlatformDriver open(PlatformUri uri) {
+        if (uri.target().equals(NATIVE.name())) {
+            return AclNative.open(uri);
+        }
         Machine machine = AscendMachines.find(uri.target())
                 .or(() -> MachineOfRankTable.find(uri.target()))
                 .orElseThrow(() -> new AcceleratorException(

@@ -90,6 +90,7 @@ public enum AclFunction {
             ADDRESS),
     COMM_CONFIG_CAPABILITY(Result.STATUS, "HcclGetCommConfigCapability", Homes.COMMUNICATORS),
     COMM_DESTROY(Result.STATUS, "HcclCommDestroy", Homes.COMMUNICATORS, ADDRESS),
+    COMM_SUSPEND(Result.STATUS, "HcclCommSuspend", Homes.COMMUNICATORS, ADDRESS),
     COMM_ASYNC_ERROR(Result.STATUS, "HcclGetCommAsyncError", Homes.COMMUNICATORS, ADDRESS, ADDRESS),
     COMM_ERROR_STRING(Result.TEXT, "HcclGetErrorString", Homes.COMMUNICATORS, JAVA_INT),
     SYM_WIN_REGISTER(

@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class AclLibraries {
     private final List<Path> folders;
     private final Map<AclLibrary, Optional<SymbolLookup>> loaded = new EnumMap<>(AclLibrary.class);
+    private final Map<AclFunction, Optional<MemorySegment>> addresses = new ConcurrentHashMap<>();
     private final Map<AclFunction, Optional<MethodHandle>> handles = new ConcurrentHashMap<>();
     private final List<String> refusals = new ArrayList<>();
 
@@ -54,7 +55,16 @@ public final class AclLibraries {
 
     /** A function, or empty when no library here has it. */
     public Optional<MethodHandle> find(AclFunction function) {
-        return handles.computeIfAbsent(function, this::look);
+        return handles.computeIfAbsent(function, this::handle);
+    }
+
+    /**
+     * The address of a function that must be there.
+     *
+     * @throws AcceleratorException UNSUPPORTED which names the function and where it was looked for
+     */
+    MemorySegment address(String operation, AclFunction function) {
+        return addresses.computeIfAbsent(function, this::look).orElseThrow(() -> missing(operation, function));
     }
 
     /**
@@ -63,8 +73,11 @@ public final class AclLibraries {
      * @throws AcceleratorException UNSUPPORTED which names the function and where it was looked for
      */
     public MethodHandle require(String operation, AclFunction function) {
-        return find(function)
-                .orElseThrow(() -> new AcceleratorException(
+        return find(function).orElseThrow(() -> missing(operation, function));
+    }
+
+    private static AcceleratorException missing(String operation, AclFunction function) {
+        return new AcceleratorException(
                         ErrorCode.UNSUPPORTED,
                         operation,
                         "there is no function " + function.symbol() + " in "
@@ -74,15 +87,21 @@ public final class AclLibraries {
                                         .orElseThrow(),
                         "use a newer version of CANN",
                         null,
-                        null));
+                        null);
     }
 
     @SuppressWarnings("restricted")
-    private Optional<MethodHandle> look(AclFunction function) {
+    private Optional<MethodHandle> handle(AclFunction function) {
+        return addresses
+                .computeIfAbsent(function, this::look)
+                .map(address -> Linker.nativeLinker().downcallHandle(address, function.descriptor()));
+    }
+
+    private Optional<MemorySegment> look(AclFunction function) {
         for (AclLibrary home : function.homes()) {
             Optional<MemorySegment> address = load(home).flatMap(symbols -> symbols.find(function.symbol()));
             if (address.isPresent()) {
-                return Optional.of(Linker.nativeLinker().downcallHandle(address.get(), function.descriptor()));
+                return address;
             }
         }
         return Optional.empty();

@@ -64,9 +64,11 @@ public final class DeviceThread implements AutoCloseable {
 
     /** Has the thread do something and gives what comes of it; at once when the caller is that thread. */
     public <T> T call(Supplier<T> task) {
-        if (Thread.currentThread() == thread) {
-            return task.get();
-        }
+        return Thread.currentThread() == thread ? task.get() : join(submit(task));
+    }
+
+    /** Has the thread do something and returns at once. */
+    <T> CompletableFuture<T> submit(Supplier<T> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
         hand(() -> {
             try {
@@ -75,7 +77,7 @@ public final class DeviceThread implements AutoCloseable {
                 result.completeExceptionally(failed);
             }
         });
-        return join(result);
+        return result;
     }
 
     private synchronized void hand(Runnable task) {
@@ -85,7 +87,8 @@ public final class DeviceThread implements AutoCloseable {
         work.add(task);
     }
 
-    private static <T> T join(CompletableFuture<T> result) {
+    /** Waits for what was handed over. */
+    static <T> T join(CompletableFuture<T> result) {
         boolean interrupted = false;
         try {
             while (true) {

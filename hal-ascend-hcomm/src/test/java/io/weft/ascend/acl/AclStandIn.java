@@ -3,6 +3,7 @@ package io.weft.ascend.acl;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.weft.api.PlatformUri;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -113,6 +114,12 @@ final class AclStandIn {
             }
         }
         return abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH");
+    }
+
+    /** The URI of a platform on it. */
+    PlatformUri uri(String... options) {
+        return PlatformUri.parse("ascend:native?libraries=" + folder
+                + (options.length == 0 ? "" : "&" + String.join("&", options)));
     }
 
     /** The binding to it. */

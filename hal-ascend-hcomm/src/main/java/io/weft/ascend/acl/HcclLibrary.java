@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.ascend.acl;
+
+import io.weft.api.AcceleratorException;
+import io.weft.api.ElementType;
+import io.weft.api.ReduceOp;
+import io.weft.nativehal.driver.CollectiveLibrary;
+import io.weft.nativehal.driver.Route;
+import io.weft.nativehal.ffi.Native;
+import io.weft.nativehal.ffi.Scratch;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntConsumer;
+
+/**
+ * HCCL as the shared layer wants it. The library has no groups, so calls are kept until a group ends; then every rank's are issued by its own device's thread at the same time, since the library may wait in a call for the other ranks. Neighbouring sends and
+ * receives of a rank become one batch, which runs at once; what a rank sends to itself is a copy.
+ */
+final class HcclLibrary implements CollectiveLibrary {
+    private static final int ROOT_BYTES = 4108;
+    private static final int ITEM_BYTES = 32;
+    private static final int SEND = 0;
+    private static final int RECEIVE = 1;
+    private static final int BYTE = 7;
+
+    /** One call that is kept: of which device, and what it does there. Transfers are gathered apart. */
+    private record Kept(int device, long communicator, long stream, Transfer transfer, Call call) {}
+
+    private record Transfer(int direction, long address, long count, int type, int peer) {}
+
+    /** A call of the library; gives its code. */
+    @FunctionalInterface
+    private interface Call {
+        int make();
+    }
+
+    private final AclRuntime runtime;
+    private final AclCalls calls;
+    private final Map<Long, Integer> ranks = new ConcurrentHashMap<>();
+    private final ThreadLocal<List<Kept>> group = new ThreadLocal<>();
+
+    HcclLibrary(AclRuntime runtime) {
+        this.runtime = runtime;
+        this.calls = runtime.calls();
+    }
+
+    /** Whether everything that a communicator needs is there. */
+    boolean isComplete() {
+        return List.of(
+                        AclFunction.GET_ROOT_INFO,
+                        AclFunction.COMM_INIT_ROOT_INFO,
+                        AclFunction.COMM_DESTROY,
+                        AclFunction.ALL_REDUCE,
+                        AclFunction.ALL_GATHER,
+                        AclFunction.REDUCE_SCATTER,
+                        AclFunction.BROADCAST,
+                        AclFunction.REDUCE,
+                        AclFunction.BATCH_SEND_RECV)
+                .stream()
+                .allMatch(function -> calls.libraries().find(function).isPresent());
+    }
+
+    @Override
+    public String name() {
+        return "HCCL";
+    }
+
+    @Override
+    public int idBytes() {
+        return ROOT_BYTES;
+    }
+
+    @Override
+    public String choice() {
+        return "HCCL's choice; HCCL_ALGO sets it, and its log prints it";
+    }
+
+    private AcceleratorException failure(String operation, int code) {
+        String said = calls.libraries()
+                .find(AclFunction.COMM_ERROR_STRING)
+                .map(ignored -> Native.callText(
+                        calls.libraries().address("read the error", AclFunction.COMM_ERROR_STRING), code))
+                .orElse("");
+        return AclFailure.hccl(operation, code, said);
+    }
+
+    private void check(String operation, int code) {
+        if (code != 0) {
+            throw failure(operation, code);
+        }
+    }
+
+    @Override
+    public byte[] uniqueId() {
+        return calls.onAny(() -> {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment root = arena.allocate(ROOT_BYTES, 8);
+                check("make an id", calls.direct(AclFunction.GET_ROOT_INFO, root.address()));
+                return root.toArray(ValueLayout.JAVA_BYTE);
+            }
+        });
+    }
+
+    @Override
+    public long[] join(byte[] id, int size, IntConsumer makeCurrent) {
+        long[] handles = new long[size];
+        List<Integer> devices = new ArrayList<>();
+        List<Runnable> tasks = new ArrayList<>();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment root = arena.allocateFrom(ValueLayout.JAVA_BYTE, id);
+            for (int rank = 0; rank < size; rank++) {
+                int own = rank;
+                makeCurrent.accept(rank);
+                devices.add(calls.device());
+                tasks.add(() -> {
+                    Scratch out = Scratch.mine();
+                    out.word(0, 0);
+                    check(
+                            "join",
+                            calls.direct(AclFunction.COMM_INIT_ROOT_INFO, size, root.address(), own, out.address()));
+                    handles[own] = out.word(0);
+                });
+            }
+            // Every rank waits in there for the others.
+            calls.together(devices, tasks);
+        }
+        for (int rank = 0; rank < size; rank++) {
+            ranks.put(handles[rank], rank);
+        }
+        return handles;
+    }
+
+    @Override
+    public void destroy(long communicator) {
+        ranks.remove(communicator);
+        check("close communicator", calls.code(AclFunction.COMM_DESTROY, communicator));
+    }
+
+    @Override
+    public void abort(long communicator) {
+        if (calls.libraries().find(AclFunction.COMM_SUSPEND).isPresent()) {
+            calls.code(AclFunction.COMM_SUSPEND, communicator);
+        }
+        ranks.remove(communicator);
+        calls.code(AclFunction.COMM_DESTROY, communicator);
+    }
+
+    @Override
+    public Optional<AcceleratorException> asyncError(long communicator) {
+        if (calls.libraries().find(AclFunction.COMM_ASYNC_ERROR).isEmpty()) {
+            return Optional.empty();
+        }
+        return calls.onAny(() -> {
+            Scratch out = Scratch.mine();
+            out.integer(0, 0);
+            int code = calls.direct(AclFunction.COMM_ASYNC_ERROR, communicator, out.address());
+            int found = code != 0 ? code : out.integer(0);
+            return found == 0 ? Optional.empty() : Optional.of(failure("collective", found));
+        });
+    }
+
+    // Numbers.
+
+    @Override
+    public int code(ElementType type) {
+        return type.isFp8() ? -1 : AclTypes.collective(type).orElse(-1);
+    }
+
+    @Override
+    public int byteCode() {
+        return BYTE;
+    }
+
+    @Override
+    public int code(ReduceOp op) {
+        return AclTypes.collectiveReduction(op.kind()).orElse(-1);
+    }
+
+    @Override
+    public boolean hasPremultipliedSums() {
+        return false;
+    }
+
+    @Override
+    public int premultipliedSum(long scalarBits, int type, long communicator) {
+        throw new IllegalStateException("HCCL has no premultiplied sums");
+    }
+
+    // Issuing.
+
+    @Override
+    public void groupStart() {
+        group.set(new ArrayList<>());
+    }
+
+    @Override
+    public void dropGroup() {
+        group.remove();
+    }
+
+    @Override
+    public void groupEnd() {
+        List<Kept> kept = group.get();
+        group.remove();
+        Map<Integer, List<Kept>> byDevice = new LinkedHashMap<>();
+        kept.forEach(one -> byDevice
+                .computeIfAbsent(one.device(), ignored -> new ArrayList<>())
+                .add(one));
+        List<Runnable> tasks = new ArrayList<>();
+        byDevice.values().forEach(own -> tasks.add(() -> issue(own)));
+        calls.together(List.copyOf(byDevice.keySet()), tasks);
+    }
+
+    /** Issues one device's calls in their order; runs on its thread. */
+    private void issue(List<Kept> own) {
+        int at = 0;
+        while (at < own.size()) {
+            Kept first = own.get(at);
+            if (first.transfer() == null) {
+                check("collective", first.call().make());
+                at++;
+                continue;
+            }
+            List<Transfer> batch = new ArrayList<>();
+            while (at < own.size()
+                    && own.get(at).transfer() != null
+                    && own.get(at).communicator() == first.communicator()
+                    && own.get(at).stream() == first.stream()) {
+                batch.add(own.get(at++).transfer());
+            }
+            issue(batch, first.communicator(), first.stream());
+        }
+    }
+
+    private void issue(List<Transfer> batch, long communicator, long stream) {
+        int rank = ranks.get(communicator);
+        List<Transfer> given = new ArrayList<>();
+        List<Transfer> taken = new ArrayList<>();
+        List<Transfer> others = new ArrayList<>();
+        for (Transfer one : batch) {
+            if (one.count() == 0) {
+                continue; // Both sides leave it out.
+            }
+            if (one.peer() != rank) {
+                others.add(one);
+            } else if (one.direction() == SEND) {
+                given.add(one);
+            } else {
+                taken.add(one);
+            }
+        }
+        for (int i = 0; i < Math.min(given.size(), taken.size()); i++) {
+            // Counts are bytes here: data that is only moved is given as bytes.
+            runtime.move(taken.get(i).address(), given.get(i).address(), given.get(i).count(), Route.WITHIN_DEVICE, stream);
+        }
+        if (others.isEmpty()) {
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment items = arena.allocate((long) ITEM_BYTES * others.size(), 8);
+            for (int i = 0; i < others.size(); i++) {
+                long base = (long) ITEM_BYTES * i;
+                Transfer one = others.get(i);
+                items.set(ValueLayout.JAVA_INT, base, one.direction());
+                items.set(ValueLayout.JAVA_LONG, base + 8, one.address());
+                items.set(ValueLayout.JAVA_LONG, base + 16, one.count());
+                items.set(ValueLayout.JAVA_INT, base + 24, one.type());
+                items.set(ValueLayout.JAVA_INT, base + 28, one.peer());
+            }
+            check(
+                    "transfer",
+                    calls.direct(AclFunction.BATCH_SEND_RECV, items.address(), others.size(), communicator, stream));
+        }
+    }
+
+    private void keep(long communicator, long stream, Transfer transfer, Call call) {
+        runtime.join(stream);
+        List<Kept> kept = group.get();
+        if (kept == null) {
+            throw new IllegalStateException("collectives are issued in groups");
+        }
+        kept.add(new Kept(calls.device(), communicator, stream, transfer, call));
+    }
+
+    private void collective(AclFunction function, long communicator, long stream, long... arguments) {
+        keep(communicator, stream, null, () -> calls.direct(function, arguments));
+    }
+
+    @Override
+    public void allReduce(long from, long to, long count, int type, int op, long communicator, long stream) {
+        collective(AclFunction.ALL_REDUCE, communicator, stream, from, to, count, type, op, communicator, stream);
+    }
+
+    @Override
+    public void allGather(long from, long to, long count, int type, long communicator, long stream) {
+        collective(AclFunction.ALL_GATHER, communicator, stream, from, to, count, type, communicator, stream);
+    }
+
+    @Override
+    public void reduceScatter(long from, long to, long count, int type, int op, long communicator, long stream) {
+        collective(AclFunction.REDUCE_SCATTER, communicator, stream, from, to, count, type, op, communicator, stream);
+    }
+
+    /** The library broadcasts in place, so the root copies first. */
+    @Override
+    public void broadcast(long from, long to, long count, int type, int root, long communicator, long stream) {
+        boolean isRoot = ranks.get(communicator) == root;
+        keep(communicator, stream, null, () -> {
+            if (isRoot && from != to && count > 0) {
+                runtime.move(to, from, count, Route.WITHIN_DEVICE, stream);
+            }
+            return calls.direct(AclFunction.BROADCAST, to, count, type, root, communicator, stream);
+        });
+    }
+
+    @Override
+    public void reduce(
+            long from, long to, long count, int type, int op, int root, long communicator, long stream) {
+        collective(AclFunction.REDUCE, communicator, stream, from, to, count, type, op, root, communicator, stream);
+    }
+
+    @Override
+    public void send(long from, long count, int type, int peer, long communicator, long stream) {
+        keep(communicator, stream, new Transfer(SEND, from, count, type, peer), null);
+    }
+
+    @Override
+    public void receive(long to, long count, int type, int peer, long communicator, long stream) {
+        keep(communicator, stream, new Transfer(RECEIVE, to, count, type, peer), null);
+    }
+}
