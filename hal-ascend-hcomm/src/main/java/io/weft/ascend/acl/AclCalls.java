@@ -126,6 +126,24 @@ final class AclCalls implements AutoCloseable {
         return on(() -> invoke(address, arguments));
     }
 
+    /** Names the device that a handle belongs to for the time of a task: not all callers say it for what is asked of a handle. */
+    <T> T at(Integer home, Supplier<T> task) {
+        Integer before = current.get();
+        if (home == null || home.equals(before)) {
+            return task.get();
+        }
+        current.set(home);
+        try {
+            return task.get();
+        } finally {
+            if (before == null) {
+                current.remove();
+            } else {
+                current.set(before);
+            }
+        }
+    }
+
     /** Calls a function on the current device's thread, which must succeed. */
     void check(String operation, AclFunction function, long... arguments) {
         int code = code(function, arguments);

@@ -35,6 +35,9 @@ final class AclRuntime implements DeviceRuntime {
 
     private final AclCalls calls;
     private final Map<Long, Long> blocks = new ConcurrentHashMap<>();
+    /** The device of every stream and event. */
+    private final Map<Long, Integer> homes = new ConcurrentHashMap<>();
+
     private final Set<Long> recorded = ConcurrentHashMap.newKeySet();
     private final Map<Integer, DefaultStream> defaults = new ConcurrentHashMap<>();
     private final Map<Long, DefaultStream> blocking = new ConcurrentHashMap<>();
@@ -224,7 +227,12 @@ final class AclRuntime implements DeviceRuntime {
     // Streams.
 
     private long newStream() {
-        return result("create stream", AclFunction.CREATE_STREAM_WITH_CONFIG, true, 0, FAST_LAUNCH_AND_SYNC);
+        return owned(result("create stream", AclFunction.CREATE_STREAM_WITH_CONFIG, true, 0, FAST_LAUNCH_AND_SYNC));
+    }
+
+    private long owned(long handle) {
+        homes.put(handle, calls.device());
+        return handle;
     }
 
     /** The order of work that is about to be issued: after the default stream, or after all that join it. */
@@ -262,7 +270,10 @@ final class AclRuntime implements DeviceRuntime {
         if (joined != null) {
             joined.remove(stream);
         }
-        calls.check("close stream", AclFunction.DESTROY_STREAM, stream);
+        calls.at(homes.remove(stream), () -> {
+            calls.check("close stream", AclFunction.DESTROY_STREAM, stream);
+            return null;
+        });
     }
 
     @Override
@@ -281,7 +292,7 @@ final class AclRuntime implements DeviceRuntime {
     }
 
     private int status(AclFunction function, long handle, boolean isStream) {
-        return calls.on(() -> {
+        return calls.at(homes.get(handle), () -> calls.on(() -> {
             Scratch out = Scratch.mine();
             out.integer(0, 0);
             int code = AclCalls.invoke(calls.libraries().address("query", function), handle, out.address());
@@ -292,7 +303,7 @@ final class AclRuntime implements DeviceRuntime {
                     ? AclStatus.streamIsComplete(out.integer(0))
                     : AclStatus.eventIsRecorded(out.integer(0));
             return complete ? 0 : NOT_READY;
-        });
+        }));
     }
 
     @Override
@@ -320,13 +331,16 @@ final class AclRuntime implements DeviceRuntime {
         AclFunction function = calls.libraries().find(AclFunction.CREATE_EVENT_EX_WITH_FLAG).isPresent()
                 ? AclFunction.CREATE_EVENT_EX_WITH_FLAG
                 : AclFunction.CREATE_EVENT_WITH_FLAG;
-        return result("create event", function, true, EVENT_SYNC);
+        return owned(result("create event", function, true, EVENT_SYNC));
     }
 
     @Override
     public void destroyEvent(long event) {
         recorded.remove(event);
-        calls.check("close event", AclFunction.DESTROY_EVENT, event);
+        calls.at(homes.remove(event), () -> {
+            calls.check("close event", AclFunction.DESTROY_EVENT, event);
+            return null;
+        });
     }
 
     @Override

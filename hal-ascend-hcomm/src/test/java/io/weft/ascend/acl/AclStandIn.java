@@ -16,24 +16,38 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The stand-in for the vendor's libraries, in two editions: communicator calls in libhcomm as in newer versions, or in libhccl as in older ones. Skipped, saying so, where there is no C compiler. */
 final class AclStandIn {
-    private static final String CORE = "libstandin_core.so";
+    private static final String CORE = "standin_core";
 
-    /** Whether this process has built the core; a library must not be written anew while it is in use. */
-    private static boolean coreBuilt;
+    /** Cores that this process has built; a library must not be written anew while it is in use. */
+    private static final Set<String> BUILT = new HashSet<>();
+
+    private static final Map<String, String> NEWER = Map.of(
+            "libascendcl.so", "-DPART_RUNTIME",
+            "libhccl.so", "-DPART_HCCL",
+            "libhcomm.so", "-DPART_HCOMM",
+            "libopapi.so", "-DPART_OPERATORS",
+            "libnnopbase.so", "-DPART_OPERATORS");
+
+    private static final Map<String, String> OLDER = Map.of(
+            "libascendcl.so", "-DPART_RUNTIME",
+            "libhccl.so", "-DPART_HCCL -DPART_HCOMM",
+            "libopapi.so", "-DPART_OPERATORS");
 
     private final Path folder;
     private final MethodHandle set;
     private final MethodHandle get;
 
     @SuppressWarnings("restricted")
-    private AclStandIn(Path folder) {
+    private AclStandIn(Path folder, String core) {
         this.folder = folder;
-        SymbolLookup symbols = SymbolLookup.libraryLookup(folder.resolveSibling(CORE), Arena.global());
+        SymbolLookup symbols = SymbolLookup.libraryLookup(folder.resolveSibling("lib" + core + ".so"), Arena.global());
         Linker linker = Linker.nativeLinker();
         set = linker.downcallHandle(
                 symbols.findOrThrow("standin_set"),
@@ -44,27 +58,20 @@ final class AclStandIn {
 
     /** Newer versions. */
     static synchronized AclStandIn newer() {
-        return new AclStandIn(build(
-                "newer",
-                Map.of(
-                        "libascendcl.so", "-DPART_RUNTIME",
-                        "libhccl.so", "-DPART_HCCL",
-                        "libhcomm.so", "-DPART_HCOMM",
-                        "libopapi.so", "-DPART_OPERATORS",
-                        "libnnopbase.so", "-DPART_OPERATORS")));
+        return new AclStandIn(build("newer", CORE, NEWER), CORE);
     }
 
     /** Older versions, without libhcomm and libnnopbase. */
     static synchronized AclStandIn older() {
-        return new AclStandIn(build(
-                "older",
-                Map.of(
-                        "libascendcl.so", "-DPART_RUNTIME",
-                        "libhccl.so", "-DPART_HCCL -DPART_HCOMM",
-                        "libopapi.so", "-DPART_OPERATORS")));
+        return new AclStandIn(build("older", CORE, OLDER), CORE);
     }
 
-    private static synchronized Path build(String edition, Map<String, String> parts) {
+    /** Newer versions again, with state of their own, for what would disturb others. */
+    static synchronized AclStandIn apart() {
+        return new AclStandIn(build("apart", "standin_apart", NEWER), "standin_apart");
+    }
+
+    private static synchronized Path build(String edition, String coreName, Map<String, String> parts) {
         Path module = Path.of("").toAbsolutePath();
         Path core = module.resolveSibling("native-stand-in");
         try {
@@ -73,13 +80,12 @@ final class AclStandIn {
             // One core for all editions: the loader knows a library by its name, and would not load another of the same
             // name.
             Path shared = module.resolve("target/stand-in");
-            if (!coreBuilt) {
-                compile(shared.resolve(CORE), core.resolve("standin_core.c"), core, List.of("-lpthread", "-lm"));
-                coreBuilt = true;
+            if (BUILT.add(coreName)) {
+                compile(shared.resolve("lib" + coreName + ".so"), core.resolve("standin_core.c"), core, List.of("-lpthread", "-lm"));
             }
             for (Map.Entry<String, String> part : parts.entrySet()) {
                 List<String> more = new ArrayList<>(List.of(part.getValue().split(" ")));
-                more.addAll(List.of("-L" + shared, "-lstandin_core", "-Wl,-rpath," + shared));
+                more.addAll(List.of("-L" + shared, "-l" + coreName, "-Wl,-rpath," + shared));
                 compile(folder.resolve(part.getKey()), module.resolve("src/test/native/acl_shim.c"), core, more);
             }
             return folder;

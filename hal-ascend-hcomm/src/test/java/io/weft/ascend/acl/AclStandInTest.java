@@ -34,7 +34,8 @@ class AclStandInTest {
         acl = standIn.libraries();
         arena = Arena.ofAuto();
         devices = new ArrayList<>();
-        assertEquals(0, call(AclFunction.ACL_INIT, MemorySegment.NULL));
+        int started = call(AclFunction.ACL_INIT, MemorySegment.NULL);
+        assertTrue(started == 0 || started == 100_002, "another test may have started it");
         for (int device = 0; device < 2; device++) {
             int ordinal = device;
             devices.add(new DeviceThread(ordinal, () -> assertEquals(0, call(AclFunction.SET_DEVICE, ordinal))));
