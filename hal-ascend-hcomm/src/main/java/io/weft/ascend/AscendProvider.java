@@ -31,8 +31,8 @@ public final class AscendProvider implements AcceleratorProvider {
     private static final ProviderDescriptor DESCRIPTOR = new ProviderDescriptor(
             "ascend", "Huawei", "Huawei Ascend accelerators joined by HCCS and RoCE", "0.1.0", new SpiVersion(1, 0));
 
-    private static final Target NATIVE = new Target(
-            "native", "the devices of this machine, through the vendor's own libraries");
+    private static final Target NATIVE =
+            new Target("native", "the devices of this machine, through the vendor's own libraries");
 
     /** For the service loader; no side effect. */
     public AscendProvider() {}

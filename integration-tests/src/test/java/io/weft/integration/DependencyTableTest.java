@@ -105,7 +105,7 @@ class DependencyTableTest {
                     "hal-ascend-hcomm",
                     "io.weft.ascend",
                     List.of("io.weft.ascend.."),
-                    Set.of("io.weft.api", "io.weft.memory", "io.weft.sim"),
+                    Set.of("io.weft.api", "io.weft.memory", "io.weft.sim", "io.weft.nativehal"),
                     List.of("tools.jackson..", "com.fasterxml.jackson.annotation.."),
                     JACKSON),
             new Row(

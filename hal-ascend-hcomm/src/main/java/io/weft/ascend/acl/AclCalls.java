@@ -59,7 +59,8 @@ final class AclCalls implements AutoCloseable {
 
     private DeviceThread thread(int ordinal) {
         return threads.computeIfAbsent(
-                ordinal, wanted -> new DeviceThread(wanted, () -> {
+                ordinal,
+                wanted -> new DeviceThread(wanted, () -> {
                     current.set(wanted);
                     int code = direct(AclFunction.SET_DEVICE, wanted);
                     if (code != 0) {
@@ -171,8 +172,8 @@ final class AclCalls implements AutoCloseable {
     AcceleratorException failure(String operation, int code) {
         String said = libraries
                 .find(AclFunction.GET_RECENT_ERROR)
-                .map(ignored -> Native.text(
-                        Native.callLong(libraries.address("read the error", AclFunction.GET_RECENT_ERROR))))
+                .map(ignored ->
+                        Native.text(Native.callLong(libraries.address("read the error", AclFunction.GET_RECENT_ERROR))))
                 .orElse("");
         return AclFailure.runtime(operation, code, said.lines().findFirst().orElse(""));
     }

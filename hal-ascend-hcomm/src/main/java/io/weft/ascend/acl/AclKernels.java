@@ -31,7 +31,8 @@ final class AclKernels implements DeviceKernels {
             long width,
             long rows,
             long stream) {
-        runtime.copy2d(destination, destinationPitch, source, sourcePitch, width, rows, Route.WITHIN_DEVICE, false, stream);
+        runtime.copy2d(
+                destination, destinationPitch, source, sourcePitch, width, rows, Route.WITHIN_DEVICE, false, stream);
     }
 
     @Override
@@ -46,7 +47,12 @@ final class AclKernels implements DeviceKernels {
         boolean ordered = aliased <= 0 || inputs.size() == 2;
         boolean alike = inputs.stream().allMatch(input -> input.type() == type && input.isContiguous());
         if (inputs.size() > 1
-                && (kind.isEmpty() || number.isEmpty() || type.isFp8() || !exact || !ordered || !alike
+                && (kind.isEmpty()
+                        || number.isEmpty()
+                        || type.isFp8()
+                        || !exact
+                        || !ordered
+                        || !alike
                         || !to.isContiguous())) {
             throw refused("reduce", command.op().kind() + " of " + inputs.size() + " inputs of " + type);
         }

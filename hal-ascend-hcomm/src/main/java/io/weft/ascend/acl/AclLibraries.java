@@ -78,16 +78,16 @@ public final class AclLibraries {
 
     private static AcceleratorException missing(String operation, AclFunction function) {
         return new AcceleratorException(
-                        ErrorCode.UNSUPPORTED,
-                        operation,
-                        "there is no function " + function.symbol() + " in "
-                                + function.homes().stream()
-                                        .map(AclLibrary::file)
-                                        .reduce((one, two) -> one + " or " + two)
-                                        .orElseThrow(),
-                        "use a newer version of CANN",
-                        null,
-                        null);
+                ErrorCode.UNSUPPORTED,
+                operation,
+                "there is no function " + function.symbol() + " in "
+                        + function.homes().stream()
+                                .map(AclLibrary::file)
+                                .reduce((one, two) -> one + " or " + two)
+                                .orElseThrow(),
+                "use a newer version of CANN",
+                null,
+                null);
     }
 
     @SuppressWarnings("restricted")

@@ -59,8 +59,7 @@ public final class AclNative {
         }
     }
 
-    private static PlatformDriver open(
-            PlatformUri uri, NativeOptions options, AclCalls calls, List<Integer> ordinals) {
+    private static PlatformDriver open(PlatformUri uri, NativeOptions options, AclCalls calls, List<Integer> ordinals) {
         AclRuntime runtime = new AclRuntime(calls);
         NativeMachine machine = AclMachine.read(runtime, ordinals);
         HcclLibrary collectives = new HcclLibrary(runtime);

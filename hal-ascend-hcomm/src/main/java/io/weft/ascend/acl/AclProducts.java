@@ -81,8 +81,7 @@ final class AclProducts implements GemmLibrary {
             Scratch out = Scratch.mine();
             out.word(0, 0);
             out.word(8, 0);
-            check(calls.direct(
-                    AclFunction.MATMUL_WORKSPACE, a, b, c, KEEP_TYPE, out.address(), out.address() + 8));
+            check(calls.direct(AclFunction.MATMUL_WORKSPACE, a, b, c, KEEP_TYPE, out.address(), out.address() + 8));
             long bytes = out.word(0);
             long executor = out.word(8);
             check(calls.direct(
@@ -115,7 +114,9 @@ final class AclProducts implements GemmLibrary {
         dims.word(at + 24, transpose ? rowStride : columnStride);
         dims.word(at + 32, lines);
         dims.word(at + 40, view.pitch());
-        long address = ((Buffer) view.memory()).address() + view.offset() + offset * view.type().bytes();
+        long address = ((Buffer) view.memory()).address()
+                + view.offset()
+                + offset * view.type().bytes();
         return calls.createTensor(
                 dims.address() + at,
                 dims.address() + at + 16,

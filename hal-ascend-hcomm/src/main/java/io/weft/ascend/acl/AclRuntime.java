@@ -104,9 +104,10 @@ final class AclRuntime implements DeviceRuntime {
     public long allocate(long bytes) {
         // Large blocks may become windows, which start at a page.
         long alignment = bytes >= PAGE ? PAGE : ALIGNMENT;
-        AclFunction function = calls.libraries().find(AclFunction.MALLOC_ALIGN_32).isPresent()
-                ? AclFunction.MALLOC_ALIGN_32
-                : AclFunction.MALLOC;
+        AclFunction function =
+                calls.libraries().find(AclFunction.MALLOC_ALIGN_32).isPresent()
+                        ? AclFunction.MALLOC_ALIGN_32
+                        : AclFunction.MALLOC;
         long block = result("allocate", function, true, bytes + alignment, HUGE_FIRST);
         long address = (block + alignment - 1) & -alignment;
         blocks.put(address, block);
@@ -214,8 +215,7 @@ final class AclRuntime implements DeviceRuntime {
             if (oneByte) {
                 calls.check("fill", AclFunction.MEMSET_ASYNC, at, width, low, width, stream);
             } else {
-                patterns()
-                        .fill(at, bits, elementBytes, width, stream);
+                patterns().fill(at, bits, elementBytes, width, stream);
             }
         }
     }
@@ -292,18 +292,20 @@ final class AclRuntime implements DeviceRuntime {
     }
 
     private int status(AclFunction function, long handle, boolean isStream) {
-        return calls.at(homes.get(handle), () -> calls.on(() -> {
-            Scratch out = Scratch.mine();
-            out.integer(0, 0);
-            int code = AclCalls.invoke(calls.libraries().address("query", function), handle, out.address());
-            if (code != 0) {
-                return code;
-            }
-            boolean complete = isStream
-                    ? AclStatus.streamIsComplete(out.integer(0))
-                    : AclStatus.eventIsRecorded(out.integer(0));
-            return complete ? 0 : NOT_READY;
-        }));
+        return calls.at(
+                homes.get(handle),
+                () -> calls.on(() -> {
+                    Scratch out = Scratch.mine();
+                    out.integer(0, 0);
+                    int code = AclCalls.invoke(calls.libraries().address("query", function), handle, out.address());
+                    if (code != 0) {
+                        return code;
+                    }
+                    boolean complete = isStream
+                            ? AclStatus.streamIsComplete(out.integer(0))
+                            : AclStatus.eventIsRecorded(out.integer(0));
+                    return complete ? 0 : NOT_READY;
+                }));
     }
 
     @Override
@@ -328,9 +330,10 @@ final class AclRuntime implements DeviceRuntime {
 
     @Override
     public long createEvent(boolean timing) {
-        AclFunction function = calls.libraries().find(AclFunction.CREATE_EVENT_EX_WITH_FLAG).isPresent()
-                ? AclFunction.CREATE_EVENT_EX_WITH_FLAG
-                : AclFunction.CREATE_EVENT_WITH_FLAG;
+        AclFunction function =
+                calls.libraries().find(AclFunction.CREATE_EVENT_EX_WITH_FLAG).isPresent()
+                        ? AclFunction.CREATE_EVENT_EX_WITH_FLAG
+                        : AclFunction.CREATE_EVENT_WITH_FLAG;
         return owned(result("create event", function, true, EVENT_SYNC));
     }
 

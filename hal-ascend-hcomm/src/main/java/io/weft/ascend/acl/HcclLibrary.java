@@ -210,8 +210,7 @@ final class HcclLibrary implements CollectiveLibrary {
         List<Kept> kept = group.get();
         group.remove();
         Map<Integer, List<Kept>> byDevice = new LinkedHashMap<>();
-        kept.forEach(one -> byDevice
-                .computeIfAbsent(one.device(), ignored -> new ArrayList<>())
+        kept.forEach(one -> byDevice.computeIfAbsent(one.device(), ignored -> new ArrayList<>())
                 .add(one));
         List<Runnable> tasks = new ArrayList<>();
         byDevice.values().forEach(own -> tasks.add(() -> issue(own)));
@@ -258,7 +257,8 @@ final class HcclLibrary implements CollectiveLibrary {
         }
         for (int i = 0; i < Math.min(given.size(), taken.size()); i++) {
             // Counts are bytes here: data that is only moved is given as bytes.
-            runtime.move(taken.get(i).address(), given.get(i).address(), given.get(i).count(), Route.WITHIN_DEVICE, stream);
+            runtime.move(
+                    taken.get(i).address(), given.get(i).address(), given.get(i).count(), Route.WITHIN_DEVICE, stream);
         }
         if (others.isEmpty()) {
             return;
@@ -321,8 +321,7 @@ final class HcclLibrary implements CollectiveLibrary {
     }
 
     @Override
-    public void reduce(
-            long from, long to, long count, int type, int op, int root, long communicator, long stream) {
+    public void reduce(long from, long to, long count, int type, int op, int root, long communicator, long stream) {
         collective(AclFunction.REDUCE, communicator, stream, from, to, count, type, op, root, communicator, stream);
     }
 

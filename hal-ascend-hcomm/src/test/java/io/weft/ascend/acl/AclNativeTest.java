@@ -91,8 +91,7 @@ class AclNativeTest {
         assertTrue(platform.has(Capability.PEER_COPY));
         assertFalse(platform.has(Capability.EVENT_TIMING), "the vendor compares events of one stream alone");
         assertFalse(platform.has(Capability.DEVICE_GRAPHS));
-        AcceleratorException none =
-                assertThrows(AcceleratorException.class, () -> open(standIn.uri("devices=5")));
+        AcceleratorException none = assertThrows(AcceleratorException.class, () -> open(standIn.uri("devices=5")));
         assertEquals(ErrorCode.NOT_FOUND, none.code());
     }
 

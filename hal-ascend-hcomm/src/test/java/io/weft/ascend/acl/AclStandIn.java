@@ -81,7 +81,11 @@ final class AclStandIn {
             // name.
             Path shared = module.resolve("target/stand-in");
             if (BUILT.add(coreName)) {
-                compile(shared.resolve("lib" + coreName + ".so"), core.resolve("standin_core.c"), core, List.of("-lpthread", "-lm"));
+                compile(
+                        shared.resolve("lib" + coreName + ".so"),
+                        core.resolve("standin_core.c"),
+                        core,
+                        List.of("-lpthread", "-lm"));
             }
             for (Map.Entry<String, String> part : parts.entrySet()) {
                 List<String> more = new ArrayList<>(List.of(part.getValue().split(" ")));
@@ -124,8 +128,8 @@ final class AclStandIn {
 
     /** The URI of a platform on it. */
     PlatformUri uri(String... options) {
-        return PlatformUri.parse("ascend:native?libraries=" + folder
-                + (options.length == 0 ? "" : "&" + String.join("&", options)));
+        return PlatformUri.parse(
+                "ascend:native?libraries=" + folder + (options.length == 0 ? "" : "&" + String.join("&", options)));
     }
 
     /** The binding to it. */
