@@ -21,6 +21,7 @@ final class AclCalls implements AutoCloseable {
 
     private final AclLibraries libraries;
     private final Map<Integer, DeviceThread> threads = new ConcurrentHashMap<>();
+    @SuppressWarnings("ThreadLocalUsage") // Of one open platform.
     private final ThreadLocal<Integer> current = new ThreadLocal<>();
 
     AclCalls(AclLibraries libraries) {
@@ -100,6 +101,19 @@ final class AclCalls implements AutoCloseable {
                     MemorySegment.ofAddress(storage),
                     2L,
                     MemorySegment.ofAddress(data));
+            return made.address();
+        } catch (RuntimeException | Error failed) {
+            throw failed;
+        } catch (Throwable impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** A number for an operator; its address is read at once. */
+    long createScalar(long value, int type) {
+        MethodHandle create = libraries.require("scalar", AclFunction.CREATE_SCALAR);
+        try {
+            MemorySegment made = (MemorySegment) create.invokeExact(MemorySegment.ofAddress(value), type);
             return made.address();
         } catch (RuntimeException | Error failed) {
             throw failed;

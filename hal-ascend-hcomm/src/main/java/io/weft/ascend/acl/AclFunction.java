@@ -206,7 +206,36 @@ public enum AclFunction {
             JAVA_BYTE,
             ADDRESS,
             ADDRESS),
-    MATMUL(Result.STATUS, "aclnnMatmul", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS);
+    MATMUL(Result.STATUS, "aclnnMatmul", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
+    // Elementwise operators.
+    CREATE_SCALAR(Result.POINTER, "aclCreateScalar", Homes.TENSORS, ADDRESS, JAVA_INT),
+    DESTROY_SCALAR(Result.STATUS, "aclDestroyScalar", Homes.TENSORS, ADDRESS),
+    CAST_WORKSPACE(
+            Result.STATUS, "aclnnCastGetWorkspaceSize", Homes.PRODUCTS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, ADDRESS),
+    CAST(Result.STATUS, "aclnnCast", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
+    ADD_WORKSPACE(
+            Result.STATUS,
+            "aclnnAddGetWorkspaceSize",
+            Homes.PRODUCTS,
+            ADDRESS,
+            ADDRESS,
+            ADDRESS,
+            ADDRESS,
+            ADDRESS,
+            ADDRESS),
+    ADD(Result.STATUS, "aclnnAdd", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
+    MUL_WORKSPACE(
+            Result.STATUS, "aclnnMulGetWorkspaceSize", Homes.PRODUCTS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
+    MUL(Result.STATUS, "aclnnMul", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
+    MULS_WORKSPACE(
+            Result.STATUS, "aclnnMulsGetWorkspaceSize", Homes.PRODUCTS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
+    MULS(Result.STATUS, "aclnnMuls", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
+    MAXIMUM_WORKSPACE(
+            Result.STATUS, "aclnnMaximumGetWorkspaceSize", Homes.PRODUCTS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
+    MAXIMUM(Result.STATUS, "aclnnMaximum", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
+    MINIMUM_WORKSPACE(
+            Result.STATUS, "aclnnMinimumGetWorkspaceSize", Homes.PRODUCTS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS),
+    MINIMUM(Result.STATUS, "aclnnMinimum", Homes.PRODUCTS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS);
 
     /** What a function gives back. */
     public enum Result {

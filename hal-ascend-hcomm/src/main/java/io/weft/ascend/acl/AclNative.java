@@ -62,12 +62,13 @@ public final class AclNative {
     private static PlatformDriver open(PlatformUri uri, NativeOptions options, AclCalls calls, List<Integer> ordinals) {
         AclRuntime runtime = new AclRuntime(calls);
         NativeMachine machine = AclMachine.read(runtime, ordinals);
-        HcclLibrary collectives = new HcclLibrary(runtime);
-        AclProducts products = new AclProducts(runtime);
+        AclOperators operators = new AclOperators(runtime);
+        HcclLibrary collectives = new HcclLibrary(runtime, operators);
+        AclProducts products = new AclProducts(runtime, operators);
         Vendor vendor = new Vendor(
                 "Huawei",
                 runtime,
-                device -> new AclKernels(runtime),
+                device -> new AclKernels(runtime, operators),
                 products.isComplete() ? Optional.<GemmLibrary>of(products) : Optional.empty(),
                 collectives.isComplete() ? Optional.<CollectiveLibrary>of(collectives) : Optional.empty(),
                 Optional.empty(),

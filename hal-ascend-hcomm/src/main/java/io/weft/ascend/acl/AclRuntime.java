@@ -42,6 +42,7 @@ final class AclRuntime implements DeviceRuntime {
     private final Map<Integer, DefaultStream> defaults = new ConcurrentHashMap<>();
     private final Map<Long, DefaultStream> blocking = new ConcurrentHashMap<>();
     private final Map<Integer, FillPatterns> patterns = new ConcurrentHashMap<>();
+    private final StreamScratch scratch = new StreamScratch(this);
 
     AclRuntime(AclCalls calls) {
         this.calls = calls;
@@ -49,6 +50,16 @@ final class AclRuntime implements DeviceRuntime {
 
     AclCalls calls() {
         return calls;
+    }
+
+    /** Device memory that belongs to streams. */
+    StreamScratch scratch() {
+        return scratch;
+    }
+
+    /** Clears memory, on a stream that is joined already. */
+    void clear(long address, long bytes, long stream) {
+        calls.check("clear", AclFunction.MEMSET_ASYNC, address, bytes, 0, bytes, stream);
     }
 
     /** Calls a function on the current device's thread with a place for one 64-bit result first or last; gives the result. */
@@ -271,6 +282,7 @@ final class AclRuntime implements DeviceRuntime {
             joined.remove(stream);
         }
         calls.at(homes.remove(stream), () -> {
+            scratch.release(stream);
             calls.check("close stream", AclFunction.DESTROY_STREAM, stream);
             return null;
         });

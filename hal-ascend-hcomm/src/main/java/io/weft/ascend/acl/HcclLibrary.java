@@ -29,6 +29,9 @@ final class HcclLibrary implements CollectiveLibrary {
     private static final int SEND = 0;
     private static final int RECEIVE = 1;
     private static final int BYTE = 7;
+    private static final int FP32 = 4;
+    private static final int BF16 = 11;
+    private static final int PRODUCT = 1;
 
     /** One call that is kept: of which device, and what it does there. Transfers are gathered apart. */
     private record Kept(int device, long communicator, long stream, Transfer transfer, Call call) {}
@@ -43,11 +46,17 @@ final class HcclLibrary implements CollectiveLibrary {
 
     private final AclRuntime runtime;
     private final AclCalls calls;
+    /** Null without; then what the library lacks is refused by it. */
+    private final AclOperators operators;
+
+    private final Map<Long, Integer> sizes = new ConcurrentHashMap<>();
     private final Map<Long, Integer> ranks = new ConcurrentHashMap<>();
+    @SuppressWarnings("ThreadLocalUsage") // Of one open platform.
     private final ThreadLocal<List<Kept>> group = new ThreadLocal<>();
 
-    HcclLibrary(AclRuntime runtime) {
+    HcclLibrary(AclRuntime runtime, AclOperators operators) {
         this.runtime = runtime;
+        this.operators = operators.isComplete() ? operators : null;
         this.calls = runtime.calls();
     }
 
@@ -133,6 +142,7 @@ final class HcclLibrary implements CollectiveLibrary {
         }
         for (int rank = 0; rank < size; rank++) {
             ranks.put(handles[rank], rank);
+            sizes.put(handles[rank], size);
         }
         return handles;
     }
@@ -140,6 +150,7 @@ final class HcclLibrary implements CollectiveLibrary {
     @Override
     public void destroy(long communicator) {
         ranks.remove(communicator);
+        sizes.remove(communicator);
         check("close communicator", calls.code(AclFunction.COMM_DESTROY, communicator));
     }
 
@@ -149,6 +160,7 @@ final class HcclLibrary implements CollectiveLibrary {
             calls.code(AclFunction.COMM_SUSPEND, communicator);
         }
         ranks.remove(communicator);
+        sizes.remove(communicator);
         calls.code(AclFunction.COMM_DESTROY, communicator);
     }
 
@@ -289,12 +301,51 @@ final class HcclLibrary implements CollectiveLibrary {
         kept.add(new Kept(calls.device(), communicator, stream, transfer, call));
     }
 
+    /** A product of bf16 numbers, which the library lacks: by way of fp32, rounded once. */
+    private boolean isWidened(int type, int op) {
+        return operators != null && type == BF16 && op == PRODUCT;
+    }
+
+    /**
+     * Keeps a reduction that goes by way of fp32.
+     *
+     * @param gives elements that the rank gives
+     * @param gets elements that it gets; 0 for none
+     */
+    private void widened(long from, long gives, long to, long gets, long communicator, long stream, WideCall call) {
+        keep(communicator, stream, null, () -> {
+            AclMatrix wideFrom = AclMatrix.dense(
+                    runtime.scratch().get(stream, 0, gives * Float.BYTES), ElementType.FP32, 1, gives);
+            long out = runtime.scratch().get(stream, 1, gives * Float.BYTES);
+            operators.cast(AclMatrix.dense(from, ElementType.BF16, 1, gives), wideFrom, stream);
+            int code = call.make(wideFrom.address(), out);
+            if (code == 0 && gets > 0) {
+                operators.cast(
+                        AclMatrix.dense(out, ElementType.FP32, 1, gets),
+                        AclMatrix.dense(to, ElementType.BF16, 1, gets),
+                        stream);
+            }
+            return code;
+        });
+    }
+
+    /** A call in fp32, from one place to another. */
+    @FunctionalInterface
+    private interface WideCall {
+        int make(long from, long to);
+    }
+
     private void collective(AclFunction function, long communicator, long stream, long... arguments) {
         keep(communicator, stream, null, () -> calls.direct(function, arguments));
     }
 
     @Override
     public void allReduce(long from, long to, long count, int type, int op, long communicator, long stream) {
+        if (isWidened(type, op)) {
+            widened(from, count, to, count, communicator, stream, (wideFrom, wideTo) -> calls.direct(
+                    AclFunction.ALL_REDUCE, wideFrom, wideTo, count, FP32, op, communicator, stream));
+            return;
+        }
         collective(AclFunction.ALL_REDUCE, communicator, stream, from, to, count, type, op, communicator, stream);
     }
 
@@ -305,6 +356,12 @@ final class HcclLibrary implements CollectiveLibrary {
 
     @Override
     public void reduceScatter(long from, long to, long count, int type, int op, long communicator, long stream) {
+        if (isWidened(type, op)) {
+            long all = count * sizes.get(communicator);
+            widened(from, all, to, count, communicator, stream, (wideFrom, wideTo) -> calls.direct(
+                    AclFunction.REDUCE_SCATTER, wideFrom, wideTo, count, FP32, op, communicator, stream));
+            return;
+        }
         collective(AclFunction.REDUCE_SCATTER, communicator, stream, from, to, count, type, op, communicator, stream);
     }
 
@@ -322,6 +379,12 @@ final class HcclLibrary implements CollectiveLibrary {
 
     @Override
     public void reduce(long from, long to, long count, int type, int op, int root, long communicator, long stream) {
+        if (isWidened(type, op)) {
+            long gets = ranks.get(communicator) == root ? count : 0;
+            widened(from, count, to, gets, communicator, stream, (wideFrom, wideTo) -> calls.direct(
+                    AclFunction.REDUCE, wideFrom, wideTo, count, FP32, op, root, communicator, stream));
+            return;
+        }
         collective(AclFunction.REDUCE, communicator, stream, from, to, count, type, op, root, communicator, stream);
     }
 
