@@ -51,8 +51,7 @@ final class AclKernels implements DeviceKernels {
     @Override
     public void reduce(Command.Reduce command, long stream) {
         BufferView to = command.destination();
-        List<BufferView> inputs = command.inputs();
-        ElementType type = inputs.getFirst().type();
+        ElementType type = command.inputs().getFirst().type();
         ReduceOp op = command.op();
         boolean integerMean = op.kind() == ReduceOp.Kind.AVG && !type.isFloating();
         if (!complete
@@ -62,6 +61,15 @@ final class AclKernels implements DeviceKernels {
             throw refused("reduce", op.kind() + " of " + type + " to " + to.type());
         }
         runtime.join(stream);
+        synchronized (runtime.scratch().lock(stream)) {
+            steps(command, type, stream);
+        }
+    }
+
+    private void steps(Command.Reduce command, ElementType type, long stream) {
+        BufferView to = command.destination();
+        List<BufferView> inputs = command.inputs();
+        ReduceOp op = command.op();
         ElementType wide = type.isFloating() ? ElementType.FP32 : ElementType.INT32;
         AclMatrix sum = scratch(stream, FIRST, wide, to.rows(), to.columns());
         AclMatrix next = scratch(stream, SECOND, wide, to.rows(), to.columns());
@@ -92,6 +100,12 @@ final class AclKernels implements DeviceKernels {
             throw refused("gemm", "a product of " + operand + " to " + result);
         }
         runtime.join(stream);
+        synchronized (runtime.scratch().lock(stream)) {
+            steps(gemm, stream);
+        }
+    }
+
+    private void steps(Command.Gemm gemm, long stream) {
         for (int i = 0; i < gemm.batch(); i++) {
             AclMatrix c = AclMatrix.of(gemm.c(), false, i * gemm.strideC());
             AclMatrix product = scratch(stream, THIRD, ElementType.FP32, c.rows(), c.columns());

@@ -3,6 +3,7 @@ package io.weft.ascend.acl;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
 import io.weft.nativehal.driver.CollectiveLibrary;
 import io.weft.nativehal.driver.Route;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
 
 /**
@@ -29,9 +31,17 @@ final class HcclLibrary implements CollectiveLibrary {
     private static final int SEND = 0;
     private static final int RECEIVE = 1;
     private static final int BYTE = 7;
-    private static final int FP32 = 4;
     private static final int BF16 = 11;
+    private static final int SUM = 0;
     private static final int PRODUCT = 1;
+    /** Our own number of a mean, and the first of sums that are multiplied first. */
+    private static final int MEAN = 1000;
+
+    private static final int SCALED = 1001;
+    /** Pieces of a stream's scratch memory that nothing else uses. */
+    private static final int WIDE_FROM = 4;
+
+    private static final int WIDE_TO = 5;
 
     /** One call that is kept: of which device, and what it does there. Transfers are gathered apart. */
     private record Kept(int device, long communicator, long stream, Transfer transfer, Call call) {}
@@ -48,6 +58,9 @@ final class HcclLibrary implements CollectiveLibrary {
     private final AclCalls calls;
     /** Null without; then what the library lacks is refused by it. */
     private final AclOperators operators;
+
+    /** Of sums that are multiplied first, by their number. */
+    private final List<Float> factors = new CopyOnWriteArrayList<>();
 
     private final Map<Long, Integer> sizes = new ConcurrentHashMap<>();
     private final Map<Long, Integer> ranks = new ConcurrentHashMap<>();
@@ -192,17 +205,21 @@ final class HcclLibrary implements CollectiveLibrary {
 
     @Override
     public int code(ReduceOp op) {
-        return AclTypes.collectiveReduction(op.kind()).orElse(-1);
+        return operators != null && op.kind() == ReduceOp.Kind.AVG
+                ? MEAN
+                : AclTypes.collectiveReduction(op.kind()).orElse(-1);
     }
 
     @Override
     public boolean hasPremultipliedSums() {
-        return false;
+        return operators != null;
     }
 
     @Override
     public int premultipliedSum(long scalarBits, int type, long communicator) {
-        throw new IllegalStateException("HCCL has no premultiplied sums");
+        ElementType element = element(type);
+        factors.add(element.isFloating() ? element.decode((int) scalarBits) : (float) scalarBits);
+        return SCALED + factors.size() - 1;
     }
 
     // Issuing.
@@ -301,38 +318,73 @@ final class HcclLibrary implements CollectiveLibrary {
         kept.add(new Kept(calls.device(), communicator, stream, transfer, call));
     }
 
-    /** A product of bf16 numbers, which the library lacks: by way of fp32, rounded once. */
+    /** Whether a reduction goes by way of wider numbers: products of bf16, means, and sums that are multiplied first, which the library lacks. */
     private boolean isWidened(int type, int op) {
-        return operators != null && type == BF16 && op == PRODUCT;
+        return operators != null && ((type == BF16 && op == PRODUCT) || op >= MEAN);
+    }
+
+    private static ElementType element(int type) {
+        return switch (type) {
+            case 0 -> ElementType.INT8;
+            case 2 -> ElementType.INT32;
+            case 3 -> ElementType.FP16;
+            case BF16 -> ElementType.BF16;
+            default -> ElementType.FP32;
+        };
+    }
+
+    /** What every element is multiplied by first. */
+    private float factor(ElementType type, int op, long communicator) {
+        if (op >= SCALED) {
+            return factors.get(op - SCALED);
+        }
+        if (op < MEAN) {
+            return 1;
+        }
+        if (!type.isFloating()) {
+            throw new AcceleratorException(
+                    ErrorCode.UNSUPPORTED, "collective", "HCCL has no mean of whole numbers, and none can be put together");
+        }
+        return type.decode(type.encode(1f / sizes.get(communicator)));
     }
 
     /**
-     * Keeps a reduction that goes by way of fp32.
+     * Keeps a reduction that goes by way of fp32, or int32 for whole numbers, and is rounded once.
      *
      * @param gives elements that the rank gives
      * @param gets elements that it gets; 0 for none
      */
-    private void widened(long from, long gives, long to, long gets, long communicator, long stream, WideCall call) {
+    private void widened(
+            int type, int op, long from, long gives, long to, long gets, long communicator, long stream, WideCall call) {
+        ElementType narrow = element(type);
+        ElementType wide = narrow.isFloating() ? ElementType.FP32 : ElementType.INT32;
+        float factor = factor(narrow, op, communicator);
+        int wideType = code(wide);
+        int wideOp = op == PRODUCT ? PRODUCT : SUM;
         keep(communicator, stream, null, () -> {
-            AclMatrix wideFrom = AclMatrix.dense(
-                    runtime.scratch().get(stream, 0, gives * Float.BYTES), ElementType.FP32, 1, gives);
-            long out = runtime.scratch().get(stream, 1, gives * Float.BYTES);
-            operators.cast(AclMatrix.dense(from, ElementType.BF16, 1, gives), wideFrom, stream);
-            int code = call.make(wideFrom.address(), out);
+            if (gives == 0) {
+                return call.make(from, to, wideType, wideOp);
+            }
+            long bytes = gives * Integer.BYTES;
+            AclMatrix given = AclMatrix.dense(runtime.scratch().get(stream, WIDE_FROM, bytes), wide, 1, gives);
+            long out = runtime.scratch().get(stream, WIDE_TO, bytes);
+            operators.cast(AclMatrix.dense(from, narrow, 1, gives), given, stream);
+            if (factor != 1) {
+                operators.scale(given, factor, given, stream);
+            }
+            int code = call.make(given.address(), out, wideType, wideOp);
             if (code == 0 && gets > 0) {
                 operators.cast(
-                        AclMatrix.dense(out, ElementType.FP32, 1, gets),
-                        AclMatrix.dense(to, ElementType.BF16, 1, gets),
-                        stream);
+                        AclMatrix.dense(out, wide, 1, gets), AclMatrix.dense(to, narrow, 1, gets), stream);
             }
             return code;
         });
     }
 
-    /** A call in fp32, from one place to another. */
+    /** A call in wider numbers, from one place to another. */
     @FunctionalInterface
     private interface WideCall {
-        int make(long from, long to);
+        int make(long from, long to, int type, int op);
     }
 
     private void collective(AclFunction function, long communicator, long stream, long... arguments) {
@@ -342,8 +394,8 @@ final class HcclLibrary implements CollectiveLibrary {
     @Override
     public void allReduce(long from, long to, long count, int type, int op, long communicator, long stream) {
         if (isWidened(type, op)) {
-            widened(from, count, to, count, communicator, stream, (wideFrom, wideTo) -> calls.direct(
-                    AclFunction.ALL_REDUCE, wideFrom, wideTo, count, FP32, op, communicator, stream));
+            widened(type, op, from, count, to, count, communicator, stream, (a, b, wide, plain) -> calls.direct(
+                    AclFunction.ALL_REDUCE, a, b, count, wide, plain, communicator, stream));
             return;
         }
         collective(AclFunction.ALL_REDUCE, communicator, stream, from, to, count, type, op, communicator, stream);
@@ -358,8 +410,8 @@ final class HcclLibrary implements CollectiveLibrary {
     public void reduceScatter(long from, long to, long count, int type, int op, long communicator, long stream) {
         if (isWidened(type, op)) {
             long all = count * sizes.get(communicator);
-            widened(from, all, to, count, communicator, stream, (wideFrom, wideTo) -> calls.direct(
-                    AclFunction.REDUCE_SCATTER, wideFrom, wideTo, count, FP32, op, communicator, stream));
+            widened(type, op, from, all, to, count, communicator, stream, (a, b, wide, plain) -> calls.direct(
+                    AclFunction.REDUCE_SCATTER, a, b, count, wide, plain, communicator, stream));
             return;
         }
         collective(AclFunction.REDUCE_SCATTER, communicator, stream, from, to, count, type, op, communicator, stream);
@@ -381,8 +433,8 @@ final class HcclLibrary implements CollectiveLibrary {
     public void reduce(long from, long to, long count, int type, int op, int root, long communicator, long stream) {
         if (isWidened(type, op)) {
             long gets = ranks.get(communicator) == root ? count : 0;
-            widened(from, count, to, gets, communicator, stream, (wideFrom, wideTo) -> calls.direct(
-                    AclFunction.REDUCE, wideFrom, wideTo, count, FP32, op, root, communicator, stream));
+            widened(type, op, from, count, to, gets, communicator, stream, (a, b, wide, plain) -> calls.direct(
+                    AclFunction.REDUCE, a, b, count, wide, plain, root, communicator, stream));
             return;
         }
         collective(AclFunction.REDUCE, communicator, stream, from, to, count, type, op, root, communicator, stream);
