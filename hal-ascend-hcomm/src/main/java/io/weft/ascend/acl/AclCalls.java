@@ -21,6 +21,7 @@ final class AclCalls implements AutoCloseable {
 
     private final AclLibraries libraries;
     private final Map<Integer, DeviceThread> threads = new ConcurrentHashMap<>();
+
     @SuppressWarnings("ThreadLocalUsage") // Of one open platform.
     private final ThreadLocal<Integer> current = new ThreadLocal<>();
 

@@ -54,10 +54,7 @@ final class AclKernels implements DeviceKernels {
         ElementType type = command.inputs().getFirst().type();
         ReduceOp op = command.op();
         boolean integerMean = op.kind() == ReduceOp.Kind.AVG && !type.isFloating();
-        if (!complete
-                || integerMean
-                || !AclOperators.TYPES.contains(type)
-                || !AclOperators.TYPES.contains(to.type())) {
+        if (!complete || integerMean || !AclOperators.TYPES.contains(type) || !AclOperators.TYPES.contains(to.type())) {
             throw refused("reduce", op.kind() + " of " + type + " to " + to.type());
         }
         runtime.join(stream);

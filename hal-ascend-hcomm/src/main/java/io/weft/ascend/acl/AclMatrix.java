@@ -28,7 +28,9 @@ record AclMatrix(
         long rowStride = rowMajor ? view.pitch() : 1;
         long columnStride = rowMajor ? 1 : view.pitch();
         return new AclMatrix(
-                ((Buffer) view.memory()).address() + view.offset() + offset * view.type().bytes(),
+                ((Buffer) view.memory()).address()
+                        + view.offset()
+                        + offset * view.type().bytes(),
                 view.type(),
                 transpose ? view.columns() : view.rows(),
                 transpose ? view.rows() : view.columns(),

@@ -64,6 +64,7 @@ final class HcclLibrary implements CollectiveLibrary {
 
     private final Map<Long, Integer> sizes = new ConcurrentHashMap<>();
     private final Map<Long, Integer> ranks = new ConcurrentHashMap<>();
+
     @SuppressWarnings("ThreadLocalUsage") // Of one open platform.
     private final ThreadLocal<List<Kept>> group = new ThreadLocal<>();
 
@@ -343,7 +344,9 @@ final class HcclLibrary implements CollectiveLibrary {
         }
         if (!type.isFloating()) {
             throw new AcceleratorException(
-                    ErrorCode.UNSUPPORTED, "collective", "HCCL has no mean of whole numbers, and none can be put together");
+                    ErrorCode.UNSUPPORTED,
+                    "collective",
+                    "HCCL has no mean of whole numbers, and none can be put together");
         }
         return type.decode(type.encode(1f / sizes.get(communicator)));
     }
@@ -355,7 +358,15 @@ final class HcclLibrary implements CollectiveLibrary {
      * @param gets elements that it gets; 0 for none
      */
     private void widened(
-            int type, int op, long from, long gives, long to, long gets, long communicator, long stream, WideCall call) {
+            int type,
+            int op,
+            long from,
+            long gives,
+            long to,
+            long gets,
+            long communicator,
+            long stream,
+            WideCall call) {
         ElementType narrow = element(type);
         ElementType wide = narrow.isFloating() ? ElementType.FP32 : ElementType.INT32;
         float factor = factor(narrow, op, communicator);
@@ -374,8 +385,7 @@ final class HcclLibrary implements CollectiveLibrary {
             }
             int code = call.make(given.address(), out, wideType, wideOp);
             if (code == 0 && gets > 0) {
-                operators.cast(
-                        AclMatrix.dense(out, wide, 1, gets), AclMatrix.dense(to, narrow, 1, gets), stream);
+                operators.cast(AclMatrix.dense(out, wide, 1, gets), AclMatrix.dense(to, narrow, 1, gets), stream);
             }
             return code;
         });
@@ -394,8 +404,17 @@ final class HcclLibrary implements CollectiveLibrary {
     @Override
     public void allReduce(long from, long to, long count, int type, int op, long communicator, long stream) {
         if (isWidened(type, op)) {
-            widened(type, op, from, count, to, count, communicator, stream, (a, b, wide, plain) -> calls.direct(
-                    AclFunction.ALL_REDUCE, a, b, count, wide, plain, communicator, stream));
+            widened(
+                    type,
+                    op,
+                    from,
+                    count,
+                    to,
+                    count,
+                    communicator,
+                    stream,
+                    (a, b, wide, plain) ->
+                            calls.direct(AclFunction.ALL_REDUCE, a, b, count, wide, plain, communicator, stream));
             return;
         }
         collective(AclFunction.ALL_REDUCE, communicator, stream, from, to, count, type, op, communicator, stream);
@@ -410,8 +429,17 @@ final class HcclLibrary implements CollectiveLibrary {
     public void reduceScatter(long from, long to, long count, int type, int op, long communicator, long stream) {
         if (isWidened(type, op)) {
             long all = count * sizes.get(communicator);
-            widened(type, op, from, all, to, count, communicator, stream, (a, b, wide, plain) -> calls.direct(
-                    AclFunction.REDUCE_SCATTER, a, b, count, wide, plain, communicator, stream));
+            widened(
+                    type,
+                    op,
+                    from,
+                    all,
+                    to,
+                    count,
+                    communicator,
+                    stream,
+                    (a, b, wide, plain) ->
+                            calls.direct(AclFunction.REDUCE_SCATTER, a, b, count, wide, plain, communicator, stream));
             return;
         }
         collective(AclFunction.REDUCE_SCATTER, communicator, stream, from, to, count, type, op, communicator, stream);
@@ -433,8 +461,17 @@ final class HcclLibrary implements CollectiveLibrary {
     public void reduce(long from, long to, long count, int type, int op, int root, long communicator, long stream) {
         if (isWidened(type, op)) {
             long gets = ranks.get(communicator) == root ? count : 0;
-            widened(type, op, from, count, to, gets, communicator, stream, (a, b, wide, plain) -> calls.direct(
-                    AclFunction.REDUCE, a, b, count, wide, plain, root, communicator, stream));
+            widened(
+                    type,
+                    op,
+                    from,
+                    count,
+                    to,
+                    gets,
+                    communicator,
+                    stream,
+                    (a, b, wide, plain) ->
+                            calls.direct(AclFunction.REDUCE, a, b, count, wide, plain, root, communicator, stream));
             return;
         }
         collective(AclFunction.REDUCE, communicator, stream, from, to, count, type, op, root, communicator, stream);

@@ -204,7 +204,7 @@ class AclNativeTest {
 
     @Test
     void aFailureOnTheDeviceSaysTheVendorsCode() {
-        AclStandIn apart = AclStandIn.apart();
+        AclStandIn apart = AclStandIn.apart("faulty");
         Platform own = open(apart.uri());
         Buffer a = own.device(0).allocate(64);
         Buffer b = own.device(0).allocate(64);

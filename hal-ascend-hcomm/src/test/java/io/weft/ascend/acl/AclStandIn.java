@@ -66,9 +66,9 @@ final class AclStandIn {
         return new AclStandIn(build("older", CORE, OLDER), CORE);
     }
 
-    /** Newer versions again, with state of their own, for what would disturb others. */
-    static synchronized AclStandIn apart() {
-        return new AclStandIn(build("apart", "standin_apart", NEWER), "standin_apart");
+    /** Newer versions again, with state of their own, for what would disturb others or be disturbed. */
+    static synchronized AclStandIn apart(String name) {
+        return new AclStandIn(build(name, "standin_" + name, NEWER), "standin_" + name);
     }
 
     private static synchronized Path build(String edition, String coreName, Map<String, String> parts) {
