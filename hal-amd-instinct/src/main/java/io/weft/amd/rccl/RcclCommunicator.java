@@ -7,6 +7,7 @@ import io.weft.api.CommunicatorOptions;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
+import io.weft.api.graph.Command;
 import io.weft.sim.machine.Machine;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CommunicatorDriver;
@@ -22,7 +23,7 @@ import java.util.TreeSet;
  * A communicator with RCCL's refusals.
  *
  * <p>RCCL has one type for each 8-bit float, and the chip decides what its bytes mean: FNUZ on gfx942, OCP on gfx950. A job over both computes wrong numbers without a word, so
- * 8-bit floats are refused on a communicator whose members differ.
+ * 8-bit floats are refused on a communicator whose members differ, and so are reductions in the encoding that the chip has not. Data in it may be moved.
  */
 final class RcclCommunicator implements CommunicatorDriver {
     private final CommunicatorDriver simulator;
@@ -44,28 +45,54 @@ final class RcclCommunicator implements CommunicatorDriver {
 
     @Override
     public void enqueue(List<CollectiveDriver.Part> group) {
-        for (CollectiveDriver.Part part : group) {
-            ElementType type = part.command().type();
-            if (type != null && type.isFp8()) {
-                requireOneEncoding(part);
-            }
+        List<Command.Collective> small = group.stream()
+                .map(CollectiveDriver.Part::command)
+                .filter(command -> command.type() != null && command.type().isFp8())
+                .toList();
+        if (!small.isEmpty()) {
+            requireOneEncoding(small.getFirst());
+            requireOwnEncoding(small);
         }
         RcclResults.run("collective", () -> simulator.enqueue(group));
     }
 
-    private void requireOneEncoding(CollectiveDriver.Part part) {
+    private void requireOneEncoding(Command.Collective command) {
         if (encodings.size() > 1) {
-            throw new AcceleratorException(
-                    ErrorCode.UNSUPPORTED,
-                    "collective",
-                    part.command().kind() + " of " + part.command().type()
-                            + ": members of this communicator read 8-bit floats differently ("
-                            + String.join(", ", encodings)
-                            + "), as the byte 0x38, which is 0.5 for FNUZ and 1.0 for OCP",
-                    "convert to another type first",
-                    RcclResult.INVALID_ARGUMENT.word(),
-                    null);
+            throw refusal(
+                    command,
+                    "members of this communicator read 8-bit floats differently (" + String.join(", ", encodings)
+                            + "), as the byte 0x38, which is 0.5 for FNUZ and 1.0 for OCP");
         }
+    }
+
+    /** Parts of one group that differ in the encoding are told as what they are, ranks that disagree, by whoever matches them. */
+    private void requireOwnEncoding(List<Command.Collective> small) {
+        String own = encodings.iterator().next();
+        boolean foreign = small.stream()
+                .allMatch(command -> command.kind().reduces()
+                        && !own.equals("none")
+                        && !own.equals(encoding(command.type())));
+        if (foreign) {
+            throw refusal(
+                    small.getFirst(),
+                    "RCCL has one type for each 8-bit float, and on this chip it is " + own
+                            + "; it would add other numbers than these bytes mean");
+        }
+    }
+
+    private static String encoding(ElementType type) {
+        boolean fnuz = type == ElementType.FP8_E4M3_FNUZ || type == ElementType.FP8_E5M2_FNUZ;
+        return fnuz ? "fnuz" : "ocp";
+    }
+
+    private static AcceleratorException refusal(Command.Collective command, String why) {
+        return new AcceleratorException(
+                ErrorCode.UNSUPPORTED,
+                "collective",
+                command.kind() + " of " + command.type() + ": " + why,
+                "convert to another type first",
+                RcclResult.INVALID_ARGUMENT.word(),
+                null);
     }
 
     @Override

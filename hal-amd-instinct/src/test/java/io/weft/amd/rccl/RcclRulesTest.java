@@ -406,6 +406,26 @@ class RcclRulesTest {
     }
 
     @Test
+    void aReductionInTheEncodingThatTheChipHasNotIsRefusedAndAMoveIsNot() {
+        try (Communicator communicator = over(2)) {
+            Communicator.Group sum = communicator.group();
+            Communicator.Group move = communicator.group();
+            Communicator.Group good = communicator.group();
+            for (int rank = 0; rank < 2; rank++) {
+                BufferView ocp = platform.device(rank).allocate(256).vector(4, ElementType.FP8_E4M3);
+                BufferView fnuz = platform.device(rank).allocate(256).vector(4, ElementType.FP8_E5M2_FNUZ);
+                sum.allReduce(rank, ocp, ocp, ReduceOp.SUM, streams.get(rank));
+                move.broadcast(rank, ocp, ocp, 0, streams.get(rank));
+                good.allReduce(rank, fnuz, fnuz, ReduceOp.SUM, streams.get(rank));
+            }
+            refused(RcclResult.INVALID_ARGUMENT, ErrorCode.UNSUPPORTED, sum::close, "on this chip it is fnuz");
+            move.close();
+            good.close();
+            platform.synchronize();
+        }
+    }
+
+    @Test
     void aCommunicatorOverBothEncodingsRefusesEightBitFloatsAndNothingElse() {
         try (Platform mixed = Nodes.mixed("mi300x-8", "mi355x-8")) {
             List<Stream> own =
