@@ -270,7 +270,9 @@ final class RandomGraphs {
                 CollectiveKind.BARRIER,
                 CollectiveKind.SEND);
         CollectiveKind kind = kinds.get(random.nextInt(kinds.size()));
-        ElementType type = type();
+        ElementType drawn = type();
+        // A collective library may reduce the 8-bit floats of its chip alone, which are those that the chip multiplies.
+        ElementType type = kind.reduces() && drawn.isFp8() && !products.contains(drawn) ? ElementType.BF16 : drawn;
         int count = random.nextInt(12);
         int root = random.nextInt(devices);
         ReduceOp op = kind.reduces() ? op(type, devices) : ReduceOp.SUM;
