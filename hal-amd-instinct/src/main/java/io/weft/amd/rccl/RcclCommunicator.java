@@ -69,9 +69,8 @@ final class RcclCommunicator implements CommunicatorDriver {
     private void requireOwnEncoding(List<Command.Collective> small) {
         String own = encodings.iterator().next();
         boolean foreign = small.stream()
-                .allMatch(command -> command.kind().reduces()
-                        && !own.equals("none")
-                        && !own.equals(encoding(command.type())));
+                .allMatch(command ->
+                        command.kind().reduces() && !own.equals("none") && !own.equals(encoding(command.type())));
         if (foreign) {
             throw refusal(
                     small.getFirst(),
