@@ -2,6 +2,7 @@
 package io.weft.ascend;
 
 import io.weft.ascend.hccl.HcclListener;
+import io.weft.ascend.transport.TransferReport;
 import io.weft.spi.MetricSource;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,9 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>Names are a contract: {@code weft doctor --ascend --metrics} reads them.
  */
 public final class AscendMetrics implements MetricSource, HcclListener {
+    /** Payload of a RoCE packet at its largest. */
+    private static final long PACKET_BYTES = 4096;
+
     private final LongAdder packets = new LongAdder();
     private final LongAdder retransmitted = new LongAdder();
     private final LongAdder switches = new LongAdder();
@@ -32,6 +36,18 @@ public final class AscendMetrics implements MetricSource, HcclListener {
     /** So many packets were sent again. */
     public void sentAgain(long count) {
         retransmitted.add(count);
+    }
+
+    /**
+     * Counts a finished transfer over several paths.
+     *
+     * @param report of the transfer; whatever a card sent again for one chunk counts as one packet, since that is the least it can have been
+     */
+    public void transferred(TransferReport report) {
+        for (TransferReport.PathReport path : report.paths()) {
+            sent(Math.ceilDiv(path.deliveredBytes(), PACKET_BYTES) + path.retransmissions());
+            sentAgain(path.retransmissions());
+        }
     }
 
     @Override
