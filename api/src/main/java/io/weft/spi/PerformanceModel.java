@@ -25,10 +25,15 @@ public interface PerformanceModel {
     /**
      * Predicts a run of the graph on an idle platform, graph device i being device i.
      *
-     * @throws io.weft.api.AcceleratorException when the graph needs more devices or memory than there are
+     * @throws io.weft.api.AcceleratorException when the graph is empty, or needs more devices or memory than there are
      */
     Timeline estimate(CommandGraph graph, Issue issue, Detail detail);
 
     /** How long one node takes alone on an idle platform, from its start to its end, ns. For a collective: all parts of its key together. */
     double aloneNanos(CommandGraph graph, int node);
+
+    /** Events that all estimates so far have processed, from which a caller tells how fast the model is; 0 where it does not count. */
+    default long events() {
+        return 0;
+    }
 }

@@ -205,11 +205,17 @@ final class BenchCollectivesCommand implements Callable<Integer> {
                     seed == null ? settings.value(Catalogue.RUN_SEED) : seed,
                     explain);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
-            CollectiveReport report = runtime.collectives().run(platform, request, progress);
+            TablePrinter tables = new TablePrinter(platform, request, out);
+            CollectiveReport report = runtime.collectives().run(platform, request, progress, (operation, size, row) -> {
+                if (!json) {
+                    progress.wipe();
+                    tables.print(operation, size, row);
+                }
+            });
             if (json) {
                 out.print(report.json());
             } else {
-                print(report, out);
+                printEnd(report, out);
                 if (explain) {
                     choices(platform, report, out);
                 }
@@ -238,13 +244,39 @@ final class BenchCollectivesCommand implements Callable<Integer> {
         });
     }
 
-    private static void print(CollectiveReport report, PrintWriter out) {
-        CollectiveRequest request = report.request();
-        CollectiveRequest.Sizes sizes = request.sizes();
-        for (CollectiveReport.Table table : report.tables()) {
-            out.println("# " + table.operation().label() + " over " + table.ranks() + " ranks on " + report.platform()
-                    + " (" + report.machine() + "); all times are " + report.figures()
-                    + (report.figures().equals("model") ? ": predicted, not measured" : ""));
+    /** Prints rows as they come, and before the first of each table its head. */
+    private static final class TablePrinter {
+        private final Platform platform;
+        private final CollectiveRequest request;
+        private final PrintWriter out;
+        private CollectiveOperation operation;
+        private int ranks;
+
+        TablePrinter(Platform platform, CollectiveRequest request, PrintWriter out) {
+            this.platform = platform;
+            this.request = request;
+            this.out = out;
+        }
+
+        void print(CollectiveOperation of, int over, CollectiveReport.Row row) {
+            if (of != operation || over != ranks) {
+                if (operation != null) {
+                    out.println();
+                }
+                operation = of;
+                ranks = over;
+                printHead();
+            }
+            out.println(line(row));
+            out.flush();
+        }
+
+        private void printHead() {
+            CollectiveRequest.Sizes sizes = request.sizes();
+            String figures = platform.figures().label();
+            out.println("# " + operation.label() + " over " + ranks + " ranks on " + platform.uri() + " ("
+                    + platform.properties().machine() + "); all times are " + figures
+                    + (figures.equals("model") ? ": predicted, not measured" : ""));
             out.println("# minBytes " + sizes.first() + " maxBytes " + sizes.last() + " step: "
                     + (sizes.step() > 0 ? sizes.step() + "(bytes)" : sizes.factor() + "(factor)") + " warmup iters: "
                     + request.warmup() + " iters: " + request.iterations() + " validation: "
@@ -281,9 +313,11 @@ final class BenchCollectivesCommand implements Callable<Integer> {
                     "(GB/s)",
                     "",
                     ""));
-            table.rows().forEach(row -> out.println(line(row)));
-            out.println();
         }
+    }
+
+    private static void printEnd(CollectiveReport report, PrintWriter out) {
+        out.println();
         out.println("# Out of bounds values : " + report.wrong()
                 + (report.wrong() > 0 ? " FAILED" : report.checked() > 0 ? " OK" : " (nothing was checked)"));
         out.println(String.format(Locale.ROOT, "# Avg bus bandwidth    : %.4f GB/s", report.averageBusBandwidth()));

@@ -169,6 +169,9 @@ class BadInputTest {
             delimiter = '|',
             value = {
                 "--on , --tp 4|empty",
+                "--on sim:ring-4 --tp 4 --model ,|empty",
+                "--on sim:ring-4 --tp 4 --tokens ,|tokens",
+                "--on sim:ring-4 --tp ,|tp",
                 "--on sim:mesh-9 --tp 4|mesh-8",
                 "--on sim:ring-4 --tp 8|needs 8 devices",
                 "--on sim:ring-4 --tp 0,-1|none of the 2 points",
@@ -293,6 +296,17 @@ class BadInputTest {
     void aBrokenMachineDocumentIsNamedWithThePlace(String content) throws IOException {
         Path file = Files.writeString(folder.resolve("machine.yaml"), content);
         unusable("topo --on sim:file=" + file, "machine.yaml");
+    }
+
+    /** Nothing to do is not done in silence. */
+    @Test
+    void anEmptyShapesFileIsRefused() throws IOException {
+        Path file = Files.writeString(folder.resolve("shapes.txt"), "# only a comment\n\n");
+        unusable("bench overlap --on sim:switch-8 --shapes " + file, "shapes.txt holds no shape");
+        Path other = Files.writeString(folder.resolve("other.txt"), "gemm-all-reduce 64,64,64\n");
+        unusable(
+                "bench overlap --on sim:switch-8 --pattern all-gather-gemm --shapes " + other,
+                "no shape is meant for the pattern all-gather-gemm");
     }
 
     @Test

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SweepTest {
-    private static final int POINTS = 60;
+    private static final int POINTS = 24;
 
     @TempDir
     Path folder;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.TestFactory;
  * start of their rule's id.
  */
 class MutantsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofMillis(1500);
     private static final int SAMPLE = 12;
     private static final long SEED = 1;
     private static final Catalogue CATALOGUE = Catalogue.standard();

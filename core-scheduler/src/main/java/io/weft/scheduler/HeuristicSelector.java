@@ -71,7 +71,7 @@ public final class HeuristicSelector implements Selector {
 
     @Override
     public Selection select(OverlapProblem problem) {
-        Verdict verdict = model.isPresent() && problem.ranks() > 1 ? shortest(problem, model.get()) : decide(problem);
+        Verdict verdict = verdict(problem);
         List<Selection.Candidate> candidates = new ArrayList<>();
         Optional<OverlapMetrics> metrics = Optional.empty();
         if (model.isPresent()) {
@@ -102,6 +102,15 @@ public final class HeuristicSelector implements Selector {
                 verdict.reason(),
                 candidates,
                 metrics);
+    }
+
+    /** The choice alone, without the figures that a {@link Selection} adds. */
+    public Schedule choose(OverlapProblem problem) {
+        return verdict(problem).choice();
+    }
+
+    private Verdict verdict(OverlapProblem problem) {
+        return model.isPresent() && problem.ranks() > 1 ? shortest(problem, model.get()) : decide(problem);
     }
 
     /** The schedule with the shortest longest path; serial when that gains next to nothing. */

@@ -26,6 +26,9 @@ public final class SimGridComparison {
 
     private static final int[] DEVICES = {8, 64, 256, 1024, 4096};
     private static final int REPEATS = 3;
+    /** A run that takes longer is not repeated: start and warm-up no longer count. */
+    private static final double LONG_SECONDS = 5;
+
     /** A run that is expected to take longer is left out, and one that does is ended. */
     private static final double MOST_SECONDS = 120;
 
@@ -162,7 +165,10 @@ public final class SimGridComparison {
 
         void measure(int devices, List<String> command, List<Measured> into) throws IOException, InterruptedException {
             double pairs = (double) devices * devices;
-            if (over || secondsForPair * pairs > MOST_SECONDS) {
+            boolean again = !into.isEmpty();
+            if (over
+                    || secondsForPair * pairs > MOST_SECONDS
+                    || (again && into.getLast().wall() > LONG_SECONDS)) {
                 return;
             }
             Optional<List<String>> output = output(command);

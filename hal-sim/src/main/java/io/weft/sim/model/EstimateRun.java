@@ -8,6 +8,7 @@ import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Timeline;
 import io.weft.sim.engine.ActivitySpec;
+import io.weft.sim.engine.IntervalListener;
 import io.weft.sim.engine.VirtualTime;
 import io.weft.sim.machine.LaunchModel;
 import io.weft.sim.machine.Machine;
@@ -30,6 +31,7 @@ final class EstimateRun {
     private final long[] hostPs;
     private final boolean oneGraphLatency;
     private final GraphLaunch launch;
+    private final IntervalListener probe;
 
     private final KeyTable keys = new KeyTable();
     private int[] partsOfKey = new int[16];
@@ -38,7 +40,13 @@ final class EstimateRun {
     private boolean[] recorded = new boolean[64];
 
     EstimateRun(Machine machine, boolean checking) {
+        this(machine, checking, null);
+    }
+
+    /** With {@code probe}, which hears of every use of a resource in place of the timeline; for tests. */
+    EstimateRun(Machine machine, boolean checking, IntervalListener probe) {
         this.machine = machine;
+        this.probe = probe;
         runtime = new CommandRuntime(machine, MemoryPlaces.OF_SLOTS);
         runtime.keep(true);
         runtime.checking(checking);
@@ -55,7 +63,7 @@ final class EstimateRun {
     Timeline estimate(CommandGraph graph, Issue issue, Detail detail) {
         IntervalLog log = detail == Detail.INTERVALS ? new IntervalLog() : null;
         runtime.reset();
-        runtime.intervals(log);
+        runtime.intervals(probe == null ? log : probe);
         openCollectives(graph);
         Arrays.fill(hostPs, 0, graph.deviceCount(), 0);
         if (issue == Issue.STREAMS) {
@@ -65,6 +73,16 @@ final class EstimateRun {
         }
         finish(graph);
         return timeline(graph, issue, log);
+    }
+
+    /** The most that a resource was used at once in the last estimate, units/s. */
+    double peak(int resource) {
+        return runtime.peak(resource);
+    }
+
+    /** Events of the last estimate. */
+    long events() {
+        return runtime.events();
     }
 
     long alonePs(CommandGraph graph, int node) {

@@ -12,6 +12,7 @@ import io.weft.sim.machine.Machine;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Predicts graphs on a machine. An estimate is a run on a {@link CommandRuntime} that nobody listens to, so it equals what the simulated provider does with
@@ -26,6 +27,7 @@ public final class GraphEstimator implements PerformanceModel {
     private final Machine machine;
     private final boolean checking;
     private final ArrayDeque<EstimateRun> idle = new ArrayDeque<>();
+    private final LongAdder events = new LongAdder();
 
     /** An estimator for a machine. */
     public GraphEstimator(Machine machine) {
@@ -45,11 +47,18 @@ public final class GraphEstimator implements PerformanceModel {
 
     @Override
     public Timeline estimate(CommandGraph graph, Issue issue, Detail detail) {
+        requireWork(graph);
         requireFits(graph);
         EstimateRun run = take();
         Timeline timeline = run.estimate(graph, issue, detail);
+        events.add(run.events());
         giveBack(run);
         return timeline;
+    }
+
+    @Override
+    public long events() {
+        return events.sum();
     }
 
     @Override
@@ -77,6 +86,14 @@ public final class GraphEstimator implements PerformanceModel {
     private void giveBack(EstimateRun run) {
         synchronized (idle) {
             idle.addLast(run);
+        }
+    }
+
+    /** A time for nothing would look like a result; whoever made the graph has left something out. */
+    private static void requireWork(CommandGraph graph) {
+        if (graph.size() == 0) {
+            throw AcceleratorException.invalid(
+                    "estimate", "the graph holds no command, so there is nothing to predict; accepted is one or more");
         }
     }
 

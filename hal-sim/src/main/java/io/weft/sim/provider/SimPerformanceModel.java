@@ -30,6 +30,11 @@ final class SimPerformanceModel implements PerformanceModel {
         return estimator.aloneNanos(graph, node);
     }
 
+    @Override
+    public long events() {
+        return estimator.events();
+    }
+
     private void requireFits(CommandGraph graph) {
         if (graph.deviceCount() > devices) {
             throw AcceleratorException.invalid(

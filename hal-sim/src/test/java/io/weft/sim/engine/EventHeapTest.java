@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class EventHeapTest {
     /** What the heap should hold: handle, age and time. */
@@ -27,6 +27,37 @@ final class EventHeapTest {
             assertEquals(handle, heap.poll());
         }
         assertEquals(VirtualTime.NEVER, heap.minTime());
+    }
+
+    /** As devices in step make them: all events of an instant are taken, and each sets one for a later instant, or for this one. */
+    @Test
+    void roundsOfManyEventsAtOneInstantComeInOrderAndSomeAreMovedOrTakenBack() {
+        EventHeap heap = new EventHeap();
+        int[] handles = new int[1000];
+        for (int i = 0; i < handles.length; i++) {
+            handles[i] = heap.push(10);
+        }
+        int late = heap.push(1_000_000);
+        for (int round = 1; round <= 5; round++) {
+            assertEquals(handles[0], heap.poll());
+            heap.set(handles[5], 10 * round + 3);
+            heap.remove(handles[7]);
+            assertEquals(10 * round, heap.time(handles[6]));
+            heap.set(handles[0], 10 * round); // again now: it is the oldest
+            assertEquals(998 + 2, heap.size());
+            for (int i = 0; i < handles.length; i++) {
+                if (i != 5 && i != 7) {
+                    assertEquals(10 * round, heap.minTime());
+                    assertEquals(handles[i], heap.poll());
+                    heap.set(handles[i], 10 * (round + 1));
+                }
+            }
+            assertEquals(handles[5], heap.poll());
+            heap.set(handles[5], 10 * (round + 1));
+            heap.set(handles[7], 10 * (round + 1));
+            assertEquals(handles.length + 1, heap.size());
+        }
+        assertEquals(1_000_000, heap.time(late));
     }
 
     @Test
@@ -65,10 +96,10 @@ final class EventHeapTest {
         assertThrows(IllegalArgumentException.class, () -> heap.set(handle, -1));
     }
 
-    /** The second value makes ages run out every few operations, so that they are given anew. */
+    /** A last age of 500 makes ages run out every few operations, so that they are given anew; few instants make many events fall on one. */
     @ParameterizedTest
-    @ValueSource(longs = {1L << 30, 500})
-    void randomOperationsGiveTheOrderOfASortedList(long lastAge) {
+    @CsvSource({"1073741824, 50", "500, 50", "1073741824, 3", "500, 3", "1073741824, 1"})
+    void randomOperationsGiveTheOrderOfASortedList(long lastAge, int instants) {
         for (long seed = 1; seed <= 20; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             EventHeap heap = new EventHeap(lastAge);
@@ -79,12 +110,12 @@ final class EventHeapTest {
             for (int i = 0; i < 3000; i++) {
                 int choice = random.nextInt(10);
                 if (model.size() < 5 || (choice < 4 && model.size() < 300)) {
-                    long time = random.nextLong(50);
+                    long time = random.nextLong(instants);
                     model.add(new Pending(heap.push(time), age++, time));
                 } else if (choice < 6) {
                     int victim = random.nextInt(model.size());
                     Pending old = model.get(victim);
-                    long time = random.nextLong(50);
+                    long time = random.nextLong(instants);
                     heap.set(old.handle(), time);
                     model.set(victim, new Pending(old.handle(), old.age(), time));
                 } else if (choice < 7) {
@@ -98,7 +129,7 @@ final class EventHeapTest {
                     assertEquals(first.handle(), heap.poll(), at);
                     model.remove(first);
                     if (random.nextBoolean()) {
-                        long time = first.time() + random.nextLong(20);
+                        long time = first.time() + random.nextLong(instants);
                         heap.set(first.handle(), time);
                         model.add(new Pending(first.handle(), first.age(), time));
                     } else {

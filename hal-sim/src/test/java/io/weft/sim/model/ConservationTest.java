@@ -12,7 +12,11 @@ import io.weft.api.graph.Timeline;
 import io.weft.sim.machine.Machine;
 import io.weft.spi.PerformanceModel.Detail;
 import io.weft.spi.PerformanceModel.Issue;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ConservationTest {
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-    void bytesFlopsAndOrderOfRandomGraphsOnRandomMachinesAddUp(long seed) {
+    void bytesOverLinksFlopsMemoryTrafficCapacitiesAndTimeOfRandomGraphsOnRandomMachinesAreRight(long seed) {
         check(seed);
     }
 
@@ -30,10 +34,38 @@ class ConservationTest {
         CommandGraph graph = work.graph(machine, 120);
         GraphEstimator estimator = new GraphEstimator(machine, true);
         for (Issue issue : Issue.values()) {
+            String at = "seed " + seed + ", " + issue;
             Timeline timeline = estimator.estimate(graph, issue, Detail.INTERVALS);
             List<String> violations = Conservation.violations(machine, timeline);
-            assertTrue(violations.isEmpty(), "seed " + seed + ", " + issue + ": " + violations);
+            assertTrue(violations.isEmpty(), () -> at + ": " + violations);
+            assertEquals(List.of(), twoAtOnce(timeline), at);
+            // Once more, watched: every sharing is checked as it is made, and every use is heard of.
+            Carried carried = new Carried(machine, graph);
+            EstimateRun run = new EstimateRun(machine, true, carried);
+            Timeline watched = run.estimate(graph, issue, Detail.SUMMARY);
+            assertEquals(List.of(), carried.violations(run), at);
+            assertEquals(timeline.makespanNanos(), watched.makespanNanos(), 0, at);
         }
+    }
+
+    /** Copy engines and hardware queues that serve two commands at once. */
+    private static List<String> twoAtOnce(Timeline timeline) {
+        List<String> violations = new ArrayList<>();
+        Map<Integer, Timeline.Interval> last = new HashMap<>();
+        timeline.intervals().stream()
+                .sorted(Comparator.comparingDouble(Timeline.Interval::startNanos)
+                        .thenComparingDouble(Timeline.Interval::endNanos))
+                .forEach(interval -> {
+                    Timeline.Resource resource = timeline.resources().get(interval.resource());
+                    if (resource.kind() == Timeline.ResourceKind.COPY_ENGINE
+                            || resource.kind() == Timeline.ResourceKind.HARDWARE_QUEUE) {
+                        Timeline.Interval before = last.put(interval.resource(), interval);
+                        if (before != null && before.endNanos() > interval.startNanos() + 0.002) {
+                            violations.add(resource.name() + ": " + before + " and " + interval);
+                        }
+                    }
+                });
+        return violations;
     }
 
     @Test

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.CollectiveKind;
+import io.weft.api.ErrorCode;
 import io.weft.api.Priority;
 import io.weft.api.graph.Command;
+import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Timeline;
 import io.weft.sim.engine.Engine;
 import io.weft.sim.machine.DeviceModel;
@@ -21,6 +23,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What users of other simulators have reported, as tests; each names the report. */
 class UsersComplaintsTest {
@@ -34,6 +38,33 @@ class UsersComplaintsTest {
             times.add(kit.run().makespanNanos());
         }
         assertEquals(3, times.stream().distinct().count(), times::toString);
+    }
+
+    /** astra-sim issues 158 and 215: nothing to do, 0 cycles, no error. */
+    @ParameterizedTest
+    @EnumSource(Issue.class)
+    void anEmptyWorkloadIsRefused(Issue issue) {
+        GraphEstimator model = new GraphEstimator(MachineCatalog.open("mesh-8"));
+        AcceleratorException refusal = assertThrows(
+                AcceleratorException.class,
+                () -> model.estimate(CommandGraph.builder(8).build(), issue, Detail.SUMMARY));
+        assertEquals(ErrorCode.INVALID_ARGUMENT, refusal.code());
+        assertTrue(refusal.getMessage().contains("holds no command"), refusal::getMessage);
+    }
+
+    /** Frontier issue 7: nobody can tell how many events a second there are. */
+    @Test
+    void aModelCountsItsEvents() {
+        GraphKit kit = GraphKit.on("mesh-8");
+        kit.gemm(0, 4096, 4096, 4096, 0);
+        kit.copy(0, 1, 1 << 24, 1);
+        GraphEstimator model = new GraphEstimator(kit.machine);
+        assertEquals(0, model.events());
+        model.estimate(kit.graph(), Issue.DEVICE_GRAPH, Detail.SUMMARY);
+        long once = model.events();
+        assertTrue(once >= 4, "a product and a copy begin and end: " + once);
+        model.estimate(kit.graph(), Issue.DEVICE_GRAPH, Detail.SUMMARY);
+        assertEquals(2 * once, model.events());
     }
 
     /** astra-sim issue 224: nodes with a faulty attribute are skipped; here a collective that lacks a rank is refused. */

@@ -33,6 +33,13 @@ public final class CollectiveBench {
     /** How much longer a size takes than the next larger one before it is noted; RCCL's own steps between protocols stay below. */
     private static final double CLIFF = 2;
 
+    /** Hears of results as they come, in the order of the report. */
+    @FunctionalInterface
+    public interface Listener {
+        /** A row is there, of the table of an operation over so many ranks. */
+        void row(CollectiveOperation operation, int ranks, Row row);
+    }
+
     /** A service without state. */
     public CollectiveBench() {}
 
@@ -43,15 +50,26 @@ public final class CollectiveBench {
      *     no collectives
      */
     public CollectiveReport run(Platform platform, CollectiveRequest request, Progress progress) {
+        return run(platform, request, progress, (operation, ranks, row) -> {});
+    }
+
+    /**
+     * Runs, and tells of each row as it comes.
+     *
+     * @throws AcceleratorException as {@link #run(Platform, CollectiveRequest, Progress)}, before the first row if the request is at fault
+     */
+    public CollectiveReport run(
+            Platform platform, CollectiveRequest request, Progress progress, Listener listener) {
         List<Long> sizes = request.sizes().all();
         requireFits(platform, request, sizes.getLast());
         Set<String> notes = new LinkedHashSet<>();
         List<Table> tables = new ArrayList<>();
         progress.begin("timing", steps(request, sizes.size()));
+        platform.extension(PerformanceModel.class).ifPresent(model -> progress.counts("events", model::events));
         try {
             for (CollectiveOperation operation : request.operations()) {
                 for (int ranks : request.ranks()) {
-                    tables.add(table(platform, request, operation, ranks, sizes, notes, progress));
+                    tables.add(table(platform, request, operation, ranks, sizes, notes, progress, listener));
                 }
             }
         } finally {
@@ -125,7 +143,8 @@ public final class CollectiveBench {
             int ranks,
             List<Long> sizes,
             Set<String> notes,
-            Progress progress) {
+            Progress progress,
+            Listener listener) {
         List<Device> devices = platform.devices().subList(0, ranks);
         List<Row> rows = new ArrayList<>();
         try (Communicator communicator = Communicator.over(platform, devices)) {
@@ -137,6 +156,7 @@ public final class CollectiveBench {
                         CollectiveShape shape =
                                 new CollectiveShape(operation, count, type, reduction, request.root(), ranks, false);
                         rows.add(row(communicator, clock, request, shape, notes));
+                        listener.row(operation, ranks, rows.getLast());
                         progress.step(operation.label() + " " + size + " B");
                     }
                 }

@@ -4,18 +4,26 @@ package io.weft.runtime.model;
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import io.weft.runtime.json.JsonValue;
+import io.weft.runtime.settings.NearestName;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
-/** An object of a model file, read key by key. A key that is null counts as absent, as in the library that writes these files. */
+/** An object of a model file, read key by key. A key that is null counts as absent, as in the library that writes these files. Not for several threads at once. */
 final class ConfigObject {
     /** Wider than any model by a factor of hundreds; larger sizes are slips, and would overflow what is computed from them. */
     static final long LARGEST_SIZE = 1 << 24;
 
     private final String place;
+    /** Shorter names differ by a letter without being slips of one another. */
+    private static final int SHORTEST_SLIP = 6;
+
     private final JsonValue.ObjectValue object;
+    /** Every key that was asked for, whether it is there or not. */
+    private final Set<String> asked = new LinkedHashSet<>();
 
     ConfigObject(String place, JsonValue.ObjectValue object) {
         this.place = place;
@@ -97,6 +105,24 @@ final class ConfigObject {
         return items(key).stream().map(item -> whole(key, item, 0)).toList();
     }
 
+    /**
+     * Refuses a key that nobody asked for and that is one slip away from one that was asked for in vain: read on without it, the file would give a plan for another model. Other keys are not this reader's business; such files hold dozens.
+     * Called when everything has been read.
+     */
+    void refuseSlips() {
+        for (String key : keys()) {
+            if (key.length() < SHORTEST_SLIP || asked.contains(key) || !has(key)) {
+                continue;
+            }
+            asked.remove(key); // has() has just asked for it
+            for (String known : asked) {
+                if (!object.members().containsKey(known) && NearestName.edits(key, known) == 1) {
+                    throw refusal(key, "the key '" + key + "' is not known; did you mean '" + known + "'?");
+                }
+            }
+        }
+    }
+
     /** A refusal of this object as a whole. */
     AcceleratorException refusal(String what) {
         return new AcceleratorException(ErrorCode.BAD_DOCUMENT, "model", place + ": " + what);
@@ -118,6 +144,7 @@ final class ConfigObject {
     }
 
     private JsonValue value(String key) {
+        asked.add(key);
         Map<String, JsonValue> members = object.members();
         JsonValue value = members.get(key);
         return value instanceof JsonValue.NullValue ? null : value;

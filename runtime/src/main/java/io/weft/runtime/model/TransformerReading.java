@@ -107,6 +107,7 @@ final class TransformerReading {
         boolean dense = experts.map(e -> e.firstDenseLayers() > 0).orElse(true);
         long ffn = dense ? denseWidth(hidden) : 0;
         sayWhatElse();
+        config.refuseSlips();
         TransformerModel model = new TransformerModel(
                 name, layers, hidden, heads, kvHeads, headDim, ffn, family.gated(), experts, latent);
         return new ModelConfig(model, notes);

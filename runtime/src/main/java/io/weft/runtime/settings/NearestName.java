@@ -26,7 +26,7 @@ public final class NearestName {
     }
 
     /** The edit distance of two names, a swap of neighbours being one edit. */
-    static int edits(String a, String b) {
+    public static int edits(String a, String b) {
         int[] beforeLast = new int[b.length() + 1];
         int[] last = new int[b.length() + 1];
         int[] row = new int[b.length() + 1];

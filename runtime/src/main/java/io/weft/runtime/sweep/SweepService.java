@@ -12,6 +12,7 @@ import io.weft.runtime.plan.Progress;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.scheduler.Deployment;
+import io.weft.spi.PerformanceModel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -100,6 +101,12 @@ public final class SweepService {
             Consumer<SweepRow> sink,
             Progress progress) {
         progress.begin("planning", points.size());
+        List<PerformanceModel> estimators = platforms.values().stream()
+                .flatMap(platform -> platform.extension(PerformanceModel.class).stream())
+                .toList();
+        progress.counts(
+                "events",
+                () -> estimators.stream().mapToLong(PerformanceModel::events).sum());
         ExecutorService workers = Executors.newFixedThreadPool(threads);
         List<Future<?>> running = new ArrayList<>(points.size());
         try {

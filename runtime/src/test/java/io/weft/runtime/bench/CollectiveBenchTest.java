@@ -24,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -87,7 +88,7 @@ final class CollectiveBenchTest {
                 List.of(ElementType.values()),
                 List.of(BenchReduction.values()),
                 0,
-                sizes(8, 5000),
+                new CollectiveRequest.Sizes(8, 5000, 0, 24), // one element or two, some, and several blocks for each rank
                 2,
                 0,
                 1 << 24,
@@ -270,6 +271,33 @@ final class CollectiveBenchTest {
         assertEquals(ErrorCode.INVALID_ARGUMENT, refusal.code());
         assertTrue(refusal.getMessage().contains("smaller -e"), refusal.getMessage());
         assertFalse(refusal.getMessage().contains("\n"));
+    }
+
+    @Test
+    void rowsAreToldOfAsTheyCome() {
+        List<String> heard = new ArrayList<>();
+        CollectiveRequest request = request(
+                List.of(CollectiveOperation.ALL_GATHER, CollectiveOperation.ALLTOALL), List.of(2, 4), sizes(64, 1024));
+        try (Platform platform = runtime.open("sim:ring-4")) {
+            Progress steps = new Progress() {
+                @Override
+                public void step(String label) {
+                    heard.add("step " + label);
+                }
+            };
+            CollectiveReport report = runtime.collectives()
+                    .run(platform, request, steps, (operation, ranks, row) -> heard.add(
+                            operation.label() + " " + ranks + " " + row.bytes()));
+            List<String> expected = new ArrayList<>();
+            for (CollectiveReport.Table table : report.tables()) {
+                for (CollectiveReport.Row row : table.rows()) {
+                    expected.add(table.operation().label() + " " + table.ranks() + " " + row.bytes());
+                    expected.add("step " + table.operation().label() + " " + row.bytes() + " B");
+                }
+            }
+            assertEquals(24, heard.size());
+            assertEquals(expected, heard);
+        }
     }
 
     @Test

@@ -244,6 +244,21 @@ final class ModelConfigReaderTest {
         assertEquals("model.json" + expected, refusal(with(key, value)));
     }
 
+    /** astra-sim issue 224: a slip in an attribute, and a part of the workload is skipped in silence. */
+    @ParameterizedTest
+    @CsvSource({"num_key_value_heads, num_key_value_head", "num_local_experts, num_local_expert"})
+    void aKeyOneSlipFromOneThatWouldBeReadIsRefusedAndOthersAreLetPass(String known, String slip) throws IOException {
+        Path file = file("{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 11008,\n"
+                + " \"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"rope_theta\": 10000.0,\n \"" + slip
+                + "\": 8}");
+        String text = refusal(file);
+        assertTrue(text.startsWith("model.json:3:"), text);
+        assertTrue(
+                text.endsWith("the key '" + slip + "' is not known; did you mean '" + known + "'?")
+                        || text.contains("speaks of experts"),
+                text);
+    }
+
     @Test
     void missingKeysAreToldBesideTheOnesFound() throws IOException {
         assertEquals(

@@ -24,6 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -105,6 +108,38 @@ final class SweepServiceTest {
         Files.writeString(out, lines.get(0) + "\n" + lines.get(3) + "\n" + lines.get(1) + "\n");
         assertEquals(2, sweep(request, out, 1).resumed());
         assertEquals(ordered, Files.readString(out));
+    }
+
+    /** astra-sim issue 222 and Frontier issue 7: no sign of life, and nobody knows how many events a second there are. */
+    @Test
+    void aSweepTellsHowFarItHasComeAndHowManyEventsItsModelsHaveProcessed() {
+        AtomicInteger total = new AtomicInteger();
+        AtomicInteger steps = new AtomicInteger();
+        AtomicReference<LongSupplier> events = new AtomicReference<>();
+        Progress progress = new Progress() {
+            @Override
+            public void begin(String what, int number) {
+                total.set(number);
+            }
+
+            @Override
+            public void counts(String unit, LongSupplier count) {
+                assertEquals("events", unit);
+                assertEquals(0, count.getAsLong());
+                events.set(count);
+            }
+
+            @Override
+            public void step(String label) {
+                steps.incrementAndGet();
+            }
+        };
+        try (WeftRuntime runtime = WeftRuntime.start(EffectiveSettings.defaults())) {
+            runtime.sweeps().sweep(space(List.of(512L)), runtime::open, Optional.empty(), progress);
+        }
+        assertEquals(4, total.get());
+        assertEquals(4, steps.get());
+        assertTrue(events.get().getAsLong() > 0, "nothing was counted");
     }
 
     @Test
