@@ -8,7 +8,7 @@ import io.weft.spi.PerformanceModel;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Times of nodes alone, asked from the model once for each shape: a schedule has hundreds of nodes and a handful of shapes. Not for several threads at once. */
+/** Times of nodes alone, asked from the model once for each shape: a schedule has hundreds of nodes and a handful of shapes. Safe for several threads at once with a map that is. */
 final class AloneTimes {
     record Shape(int device, int peer, long rows, long columns, long depth, long pitch, Object kind) {}
 
@@ -28,7 +28,14 @@ final class AloneTimes {
     }
 
     double nanos(int node) {
-        return known.computeIfAbsent(shape(node), shape -> model.aloneNanos(graph, node));
+        Shape shape = shape(node);
+        Double nanos = known.get(shape);
+        if (nanos == null) {
+            // Two threads may ask for the same one; they get the same answer.
+            nanos = model.aloneNanos(graph, node);
+            known.put(shape, nanos);
+        }
+        return nanos;
     }
 
     private Shape shape(int node) {

@@ -7,7 +7,10 @@ import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 
 /**
  * Chooses without simulating any schedule.
@@ -46,8 +49,9 @@ public final class HeuristicSelector implements Selector {
     private final MachineFacts facts;
     private final Optional<PerformanceModel> model;
     private final PerformanceModel.Issue issue;
-
     private final Platform platform;
+    /** How much the pairs of so many devices share, by their number. */
+    private final Map<Integer, Double> sharing = new ConcurrentHashMap<>();
 
     /** Rules for the devices of a platform. */
     public HeuristicSelector(Platform platform) {
@@ -115,22 +119,28 @@ public final class HeuristicSelector implements Selector {
 
     /** The schedule with the shortest longest path; serial when that gains next to nothing. */
     private Verdict shortest(OverlapProblem problem, PerformanceModel costs) {
-        PathTimes paths = new PathTimes(costs, platform.topology(), problem.ranks());
+        double shared = sharing.computeIfAbsent(problem.ranks(), ranks -> PathTimes.sharing(costs, ranks));
+        PathTimes paths = new PathTimes(costs, platform.topology(), problem.ranks(), shared);
         double serial = paths.nanos(Lowering.lower(problem, Schedule.serial()));
         Schedule best = Schedule.serial();
         double shortest = serial;
         Schedule second = null;
         double next = Double.POSITIVE_INFINITY;
-        for (Schedule schedule : new CandidateSpace(
-                        problem,
-                        facts.copyEngines(),
-                        facts.computeUnits(),
-                        commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
-                .schedules()) {
-            if (!weighed(schedule)) {
-                continue;
-            }
-            double nanos = paths.nanos(Lowering.lower(problem, schedule));
+        List<Schedule> schedules =
+                new CandidateSpace(
+                                problem,
+                                facts.copyEngines(),
+                                facts.computeUnits(),
+                                commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
+                        .schedules().stream().filter(this::weighed).toList();
+        double[] lengths = new double[schedules.size()];
+        // Paths do not depend on one another, so walking them side by side changes no figure.
+        IntStream.range(0, lengths.length)
+                .parallel()
+                .forEach(i -> lengths[i] = paths.nanos(Lowering.lower(problem, schedules.get(i))));
+        for (int i = 0; i < lengths.length; i++) {
+            Schedule schedule = schedules.get(i);
+            double nanos = lengths[i];
             if (nanos < shortest) {
                 if (schedule.kind() != best.kind()) {
                     second = best;

@@ -11,12 +11,12 @@ import io.weft.api.graph.Slot;
 import io.weft.api.topology.Link;
 import io.weft.api.topology.Topology;
 import io.weft.spi.PerformanceModel;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The longest path through a schedule's lanes, from what single commands cost alone. Nothing is simulated: one pass over the commands, in which each starts when its lane and what it depends on are done, the GEMMs of a device follow one another at the
- * rate at which they fill its compute units, and copies that share a port or a link with the others of their step end with them. Not for several threads at once.
+ * rate at which they fill its compute units, and copies that share a port or a link with the others of their step end with them. Safe for any thread.
  */
 final class PathTimes {
     /** From the end of a command until one that waits for it on another lane or device starts: a barrier packet or a semaphore, 1 to 1.5 us on current devices. */
@@ -30,16 +30,20 @@ final class PathTimes {
     private final PerformanceModel model;
     private final Topology topology;
     private final int ranks;
-    private final Map<AloneTimes.Shape, Double> known = new HashMap<>();
-    private final Map<Piece, Double> steady = new HashMap<>();
+    private final Map<AloneTimes.Shape, Double> known = new ConcurrentHashMap<>();
+    private final Map<Piece, Double> steady = new ConcurrentHashMap<>();
+    private final double sharing;
 
-    /** 0 until it is known. */
-    private double sharing;
-
-    PathTimes(PerformanceModel model, Topology topology, int ranks) {
+    /**
+     * For the schedules of one problem.
+     *
+     * @param sharing of {@link #sharing}
+     */
+    PathTimes(PerformanceModel model, Topology topology, int ranks, double sharing) {
         this.model = model;
         this.topology = topology;
         this.ranks = ranks;
+        this.sharing = sharing;
     }
 
     /** ns until everything is done. */
@@ -50,14 +54,18 @@ final class PathTimes {
         AloneTimes alone = new AloneTimes(model, graph, known);
         int devices = graph.deviceCount();
         double[] ends = new double[graph.size()];
-        Map<Long, Double> lanes = new HashMap<>();
+        int stride = 1;
+        for (int node = 0; node < graph.size(); node++) {
+            stride = Math.max(stride, 1 + graph.lane(node));
+        }
+        double[] lanes = new double[devices * stride];
         double[] compute = new double[devices];
         double[] out = new double[devices];
         double last = 0;
         for (int node = 0; node < graph.size(); node++) {
             int device = graph.device(node);
-            long lane = (long) device << 32 | graph.lane(node);
-            double start = lanes.getOrDefault(lane, 0.0);
+            int lane = device * stride + graph.lane(node);
+            double start = lanes[lane];
             for (int i = 0; i < graph.dependencyCount(node); i++) {
                 int before = graph.dependency(node, i);
                 boolean crosses = graph.device(before) != device || graph.lane(before) != graph.lane(node);
@@ -77,7 +85,7 @@ final class PathTimes {
                 end = copied(command, lowered.problem().pattern(), onePeer, start, nanos, out);
             }
             ends[node] = end;
-            lanes.put(lane, end);
+            lanes[lane] = end;
             last = Math.max(last, end);
         }
         return last;
@@ -100,22 +108,19 @@ final class PathTimes {
         }
         double alone = source.bytes() / link.bandwidth();
         if (pattern.gathers()) {
-            return start + nanos + alone * ((onePeer ? link.hops() : sharing()) - 1);
+            return start + nanos + alone * ((onePeer ? link.hops() : sharing) - 1);
         }
-        out[from] = Math.max(out[from], start) + alone * sharing() / (ranks - 1);
+        out[from] = Math.max(out[from], start) + alone * sharing / (ranks - 1);
         return Math.max(start + nanos, out[from]);
     }
 
-    /** Time of all pairs at once over the time of one: 1 on a mesh, the number of peers at a switch, between them elsewhere. */
-    private double sharing() {
-        if (sharing == 0) {
-            double more = allPairs(2 * PROBE_BYTES) - allPairs(PROBE_BYTES);
-            sharing = Math.max(1, more / (pair(2 * PROBE_BYTES) - pair(PROBE_BYTES)));
-        }
-        return sharing;
+    /** Time of all pairs of so many devices at once over the time of one: 1 on a mesh, the number of peers at a switch, between them elsewhere. */
+    static double sharing(PerformanceModel model, int ranks) {
+        double more = allPairs(model, ranks, 2 * PROBE_BYTES) - allPairs(model, ranks, PROBE_BYTES);
+        return Math.max(1, more / (pair(model, ranks, 2 * PROBE_BYTES) - pair(model, ranks, PROBE_BYTES)));
     }
 
-    private double allPairs(long bytes) {
+    private static double allPairs(PerformanceModel model, int ranks, long bytes) {
         CommandGraph.Builder builder = CommandGraph.builder(ranks);
         for (int from = 0; from < ranks; from++) {
             for (int to = 0; to < ranks; to++) {
@@ -128,7 +133,7 @@ final class PathTimes {
                 .makespanNanos();
     }
 
-    private double pair(long bytes) {
+    private static double pair(PerformanceModel model, int ranks, long bytes) {
         CommandGraph.Builder builder = CommandGraph.builder(ranks);
         int node = builder.add(0, 0, Priority.NORMAL, copy(builder, 0, 1, bytes), "copy");
         return model.aloneNanos(builder.build(), node);
@@ -145,8 +150,12 @@ final class PathTimes {
     /** What one of many equal GEMMs costs when they run on several lanes of a device, ns. */
     private double steady(Command.Gemm gemm, int streams) {
         Piece piece = new Piece(gemm.m(), gemm.n(), gemm.k(), gemm.a().type(), gemm.beta() != 0, streams);
-        return steady.computeIfAbsent(
-                piece, p -> (beside(gemm, streams, 3) - beside(gemm, streams, 1)) / (2 * streams));
+        Double nanos = steady.get(piece);
+        if (nanos == null) {
+            nanos = (beside(gemm, streams, 3) - beside(gemm, streams, 1)) / (2 * streams);
+            steady.put(piece, nanos);
+        }
+        return nanos;
     }
 
     private double beside(Command.Gemm gemm, int lanes, int each) {
