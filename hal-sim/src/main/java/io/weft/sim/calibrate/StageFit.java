@@ -7,6 +7,7 @@ import io.weft.spi.ModelFitter.Measurement;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Fits some numbers of a machine to some measurements: the sum of the squared logarithms of predicted over measured time, softened for outliers, is made small.
@@ -161,11 +162,13 @@ final class StageFit {
             }
             double[] scales = new double[numbers.size()];
             double[][] slopes = new double[numbers.size()][];
-            for (int j = 0; j < scales.length; j++) {
+            Machine here = best;
+            // Each is an evaluation of its own, so doing them side by side changes no figure.
+            IntStream.range(0, scales.length).parallel().forEach(j -> {
                 FreeNumber number = numbers.get(j);
-                scales[j] = Math.max(Math.abs(number.value(best)), number.scale());
-                slopes[j] = slope(best, number, residuals, scales[j]);
-            }
+                scales[j] = Math.max(Math.abs(number.value(here)), number.scale());
+                slopes[j] = slope(here, number, residuals, scales[j]);
+            });
             boolean gained = false;
             for (int attempt = 0; attempt < DAMPINGS && !gained; attempt++) {
                 double[] change = solve(slopes, residuals, damping);
@@ -296,10 +299,13 @@ final class StageFit {
         points.sort(null);
         int best = 0;
         double least = Double.POSITIVE_INFINITY;
-        for (int i = 0; i < points.size(); i++) {
-            double cost = cost(number.with(start, points.get(i)));
-            if (cost < least) {
-                least = cost;
+        double[] costs = IntStream.range(0, points.size())
+                .parallel()
+                .mapToDouble(i -> cost(number.with(start, points.get(i))))
+                .toArray();
+        for (int i = 0; i < costs.length; i++) {
+            if (costs[i] < least) {
+                least = costs[i];
                 best = i;
             }
         }
