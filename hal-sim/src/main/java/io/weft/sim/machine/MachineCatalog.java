@@ -11,11 +11,14 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The machines that ship with the simulator, and the way to any other. */
 public final class MachineCatalog {
     private static final String FILE = "file=";
     private static final List<String> SHIPPED = List.of("mesh-8", "ring-4", "switch-8", "node-2x8");
+    /** Shipped machines that were opened: their documents do not change, and reading one takes longer than opening a platform on it. */
+    private static final ConcurrentHashMap<String, Machine> OPENED = new ConcurrentHashMap<>();
 
     private MachineCatalog() {}
 
@@ -47,7 +50,7 @@ public final class MachineCatalog {
                     "there is no machine '" + target + "'" + Nearest.hint(target, SHIPPED) + "; known are "
                             + String.join(", ", known));
         }
-        return MachineReader.read(target + ".yaml", text(target));
+        return OPENED.computeIfAbsent(target, name -> MachineReader.read(name + ".yaml", text(name)));
     }
 
     /** The document of a shipped machine. */
