@@ -44,8 +44,7 @@ final class ProgressBar implements Progress {
     @SuppressWarnings("SystemConsoleNull") // JDK 25 is back to the console that is null without a terminal
     static ProgressBar on(PrintWriter err, String setting) {
         boolean terminal = System.console() != null && System.console().isTerminal();
-        return new ProgressBar(
-                err, setting.equals("always") || (setting.equals("auto") && terminal), System::nanoTime);
+        return new ProgressBar(err, setting.equals("always") || (setting.equals("auto") && terminal), System::nanoTime);
     }
 
     @Override
@@ -115,6 +114,8 @@ final class ProgressBar implements Progress {
     private static String abbreviated(double rate) {
         return rate >= 1e6
                 ? String.format(Locale.ROOT, "%.1f M", rate / 1e6)
-                : rate >= 1e3 ? String.format(Locale.ROOT, "%.0f k", rate / 1e3) : String.format(Locale.ROOT, "%.0f", rate);
+                : rate >= 1e3
+                        ? String.format(Locale.ROOT, "%.0f k", rate / 1e3)
+                        : String.format(Locale.ROOT, "%.0f", rate);
     }
 }

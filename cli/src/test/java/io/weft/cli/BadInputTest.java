@@ -170,8 +170,8 @@ class BadInputTest {
             value = {
                 "--on , --tp 4|empty",
                 "--on sim:ring-4 --tp 4 --model ,|empty",
-                "--on sim:ring-4 --tp 4 --tokens ,|tokens",
-                "--on sim:ring-4 --tp ,|tp",
+                "--on sim:ring-4 --tp 4 --tokens ,|empty",
+                "--on sim:ring-4 --tp ,|empty",
                 "--on sim:mesh-9 --tp 4|mesh-8",
                 "--on sim:ring-4 --tp 8|needs 8 devices",
                 "--on sim:ring-4 --tp 0,-1|none of the 2 points",

@@ -33,7 +33,8 @@ class ProgressBarTest {
         now = 4_000_000_000L;
         bar.end();
         assertTrue(
-                shown.toString().endsWith("\r\033[Kplanning: 1 in 4.0 s, 0.3/s, 1.5 M events/s" + System.lineSeparator()),
+                shown.toString()
+                        .endsWith("\r\033[Kplanning: 1 in 4.0 s, 0.3/s, 1.5 M events/s" + System.lineSeparator()),
                 shown::toString);
     }
 

@@ -126,13 +126,12 @@ public final class HeuristicSelector implements Selector {
         double shortest = serial;
         Schedule second = null;
         double next = Double.POSITIVE_INFINITY;
-        List<Schedule> schedules =
-                new CandidateSpace(
-                                problem,
-                                facts.copyEngines(),
-                                facts.computeUnits(),
-                                commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
-                        .schedules().stream().filter(this::weighed).toList();
+        List<Schedule> schedules = new CandidateSpace(
+                        problem,
+                        facts.copyEngines(),
+                        facts.computeUnits(),
+                        commNanos(problem, 1) / (gemmNanos(problem) / problem.ranks()))
+                .schedules().stream().filter(this::weighed).toList();
         double[] lengths = new double[schedules.size()];
         // Paths do not depend on one another, so walking them side by side changes no figure.
         IntStream.range(0, lengths.length)

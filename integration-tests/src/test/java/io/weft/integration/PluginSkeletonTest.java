@@ -23,7 +23,9 @@ class PluginSkeletonTest {
                 .resolve("target/surefire-reports/TEST-com.example.skeleton.SkeletonConformanceTest.xml"));
         assertTrue(report.contains("MEM-002"), "a test is named after its rule");
         assertTrue(
-                Pattern.compile("<testsuite [^>]*failures=\"[1-9]").matcher(report).find(),
+                Pattern.compile("<testsuite [^>]*failures=\"[1-9]")
+                        .matcher(report)
+                        .find(),
                 "a plugin that refuses everything must not pass its own tests");
         List<String> said = PluginGuideTest.conform(skeleton.jar(), "skeleton:none", 1);
         assertTrue(said.stream().anyMatch(line -> line.startsWith("BROKEN MEM-002")), () -> String.join("\n", said));

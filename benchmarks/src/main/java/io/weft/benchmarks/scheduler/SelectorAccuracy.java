@@ -133,8 +133,7 @@ public final class SelectorAccuracy {
                 : model.metrics(problem, chosen).us()
                                 / model.metrics(problem, best).us()
                         - 1;
-        Row row =
-                new Row(problem, chosen.kind() == best.kind(), lost, (middle - begin) / 1e6, (end - middle) / 1e6);
+        Row row = new Row(problem, chosen.kind() == best.kind(), lost, (middle - begin) / 1e6, (end - middle) / 1e6);
         System.out.printf(
                 Locale.ROOT,
                 "%s,%s,\"%s\",%s,%s,%.2f,%.1f,%.1f%n",

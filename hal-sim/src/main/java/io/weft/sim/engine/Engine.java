@@ -72,12 +72,15 @@ public final class Engine {
     private long servedPs;
     private long flowPs;
 
-    // By event handle.
-    private int[] eventKind = new int[64];
-    private int[] eventId = new int[64];
-    private int[] eventActivity = new int[64];
+    // By event handle, side by side, so that an event touches one cache line of them.
+    private static final int EVENT_SHIFT = 2;
+    private static final int KIND = 0;
+    private static final int ID = 1;
+    private static final int ACTIVITY = 2;
     /** 0 when the handle is free. */
-    private int[] eventGeneration = new int[64];
+    private static final int GENERATION = 3;
+
+    private int[] eventFields = new int[64 << EVENT_SHIFT];
 
     private int eventsKnown;
 
@@ -303,7 +306,7 @@ public final class Engine {
         if (h < 0) {
             return false;
         }
-        int a = eventActivity[h];
+        int a = eventFields[(h << EVENT_SHIFT) + ACTIVITY];
         if (a != NO_ACTIVITY) {
             int queue = activityQueue[a];
             switch (phase[a]) {
@@ -356,7 +359,8 @@ public final class Engine {
      */
     public double rate(long ticket) {
         int h = handle(ticket);
-        return h < 0 || eventActivity[h] == NO_ACTIVITY ? 0 : rate[eventActivity[h]];
+        int a = h < 0 ? NO_ACTIVITY : eventFields[(h << EVENT_SHIFT) + ACTIVITY];
+        return a == NO_ACTIVITY ? 0 : rate[a];
     }
 
     /**
@@ -367,10 +371,10 @@ public final class Engine {
      */
     public double remaining(long ticket) {
         int h = handle(ticket);
-        if (h < 0 || eventActivity[h] == NO_ACTIVITY) {
+        int a = h < 0 ? NO_ACTIVITY : eventFields[(h << EVENT_SHIFT) + ACTIVITY];
+        if (a == NO_ACTIVITY) {
             return 0;
         }
-        int a = eventActivity[h];
         return Math.max(0, remaining[a] - done(a));
     }
 
@@ -580,7 +584,7 @@ public final class Engine {
         heap.clear();
         network.reset();
         ledger.reset(network.resources());
-        Arrays.fill(eventGeneration, 0, eventsKnown, 0);
+        Arrays.fill(eventFields, 0, eventsKnown << EVENT_SHIFT, 0);
         Arrays.fill(phase, FREE);
         for (int q = 0; q < queueCount; q++) {
             queues[q].reset();
@@ -630,7 +634,7 @@ public final class Engine {
 
     private void dispatch(int h) {
         events++;
-        int a = eventActivity[h];
+        int a = eventFields[(h << EVENT_SHIFT) + ACTIVITY];
         if (a == NO_ACTIVITY) {
             deliver(h);
             return;
@@ -700,8 +704,9 @@ public final class Engine {
     }
 
     private void deliver(int h) {
-        int kind = eventKind[h];
-        int id = eventId[h];
+        int at = h << EVENT_SHIFT;
+        int kind = eventFields[at + KIND];
+        int id = eventFields[at + ID];
         freeEvent(h);
         callbacks++;
         handler.onEvent(kind, id);
@@ -720,8 +725,8 @@ public final class Engine {
             int h = event[a];
             for (int i = 0; i < network.uses(a); i++) {
                 intervals.onFlow(
-                        eventKind[h],
-                        eventId[h],
+                        eventFields[(h << EVENT_SHIFT) + KIND],
+                        eventFields[(h << EVENT_SHIFT) + ID],
                         network.resource(a, i),
                         flowAt[a],
                         nowPs,
@@ -734,7 +739,12 @@ public final class Engine {
         int queue = activityQueue[a];
         if (queue != NO_QUEUE) {
             if (intervals != null) {
-                intervals.onService(eventKind[event[a]], eventId[event[a]], queue, servedAt[a], nowPs);
+                intervals.onService(
+                        eventFields[(event[a] << EVENT_SHIFT) + KIND],
+                        eventFields[(event[a] << EVENT_SHIFT) + ID],
+                        queue,
+                        servedAt[a],
+                        nowPs);
             }
             leaveQueue(queue);
         }
@@ -820,9 +830,9 @@ public final class Engine {
             }
             text.append(named++ == 0 ? ": " : "; ");
             text.append("(kind ")
-                    .append(eventKind[event[a]])
+                    .append(eventFields[(event[a] << EVENT_SHIFT) + KIND])
                     .append(", id ")
-                    .append(eventId[event[a]])
+                    .append(eventFields[(event[a] << EVENT_SHIFT) + ID])
                     .append(") ");
             if (phase[a] == FLOWING) {
                 int r = network.blocker(a);
@@ -865,35 +875,33 @@ public final class Engine {
 
     private int newEvent(int activity, int kind, int id) {
         int h = heap.create();
-        if (h >= eventKind.length) {
-            int length = 2 * eventKind.length;
-            eventKind = Arrays.copyOf(eventKind, length);
-            eventId = Arrays.copyOf(eventId, length);
-            eventActivity = Arrays.copyOf(eventActivity, length);
-            eventGeneration = Arrays.copyOf(eventGeneration, length);
+        int at = h << EVENT_SHIFT;
+        if (at >= eventFields.length) {
+            eventFields = Arrays.copyOf(eventFields, 2 * eventFields.length);
         }
         eventsKnown = Math.max(eventsKnown, h + 1);
-        eventKind[h] = kind;
-        eventId[h] = id;
-        eventActivity[h] = activity;
         generation = generation == Integer.MAX_VALUE ? 1 : generation + 1;
-        eventGeneration[h] = generation;
+        int[] fields = eventFields;
+        fields[at + KIND] = kind;
+        fields[at + ID] = id;
+        fields[at + ACTIVITY] = activity;
+        fields[at + GENERATION] = generation;
         return h;
     }
 
     private void freeEvent(int h) {
-        eventGeneration[h] = 0;
+        eventFields[(h << EVENT_SHIFT) + GENERATION] = 0;
         heap.release(h);
     }
 
     private long ticket(int h) {
-        return (long) eventGeneration[h] << 32 | h;
+        return (long) eventFields[(h << EVENT_SHIFT) + GENERATION] << 32 | h;
     }
 
     private int handle(long ticket) {
         int h = (int) ticket;
         int of = (int) (ticket >>> 32);
-        return of != 0 && h >= 0 && h < eventsKnown && eventGeneration[h] == of ? h : -1;
+        return of != 0 && h >= 0 && h < eventsKnown && eventFields[(h << EVENT_SHIFT) + GENERATION] == of ? h : -1;
     }
 
     private long later(long durationPs) {

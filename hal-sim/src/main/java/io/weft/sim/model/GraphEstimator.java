@@ -47,8 +47,8 @@ public final class GraphEstimator implements PerformanceModel {
 
     @Override
     public Timeline estimate(CommandGraph graph, Issue issue, Detail detail) {
-        requireWork(graph);
         requireFits(graph);
+        requireWork(graph);
         EstimateRun run = take();
         Timeline timeline = run.estimate(graph, issue, detail);
         events.add(run.events());

@@ -74,7 +74,10 @@ final class Carried implements IntervalListener {
                 case Command.CopyStrided c -> copied(node, c.destination(), c.source(), net);
                 case Command.Fill f -> traffic(node, device, f.destination().bytes());
                 case Command.Reduce r ->
-                    traffic(node, device, (double) (r.inputs().size() + 1) * r.destination().bytes());
+                    traffic(
+                            node,
+                            device,
+                            (double) (r.inputs().size() + 1) * r.destination().bytes());
                 case Command.Gemm g -> {
                     double bytes = product(node, device, g);
                     askedFlops[device] += g.flops();
@@ -129,8 +132,8 @@ final class Carried implements IntervalListener {
     private double product(int node, int device, Command.Gemm g) {
         boolean adds = g.beta() != 0;
         int bytesOfC = g.c().type().bytes();
-        GemmPlan plan = GemmPlan.choose(
-                machine.device(device), g.a().type(), bytesOfC, g.m(), g.n(), g.k(), g.batch(), adds);
+        GemmPlan plan =
+                GemmPlan.choose(machine.device(device), g.a().type(), bytesOfC, g.m(), g.n(), g.k(), g.batch(), adds);
         double least = (double) g.a().bytes() + g.b().bytes() + (adds ? 2.0 : 1.0) * g.c().bytes();
         double found = memory[node][device];
         if (found < least * (1 - TOLERANCE)) {
@@ -141,7 +144,10 @@ final class Carried implements IntervalListener {
     }
 
     private void traffic(int node, int device, double bytes) {
-        same("node " + node + " (" + graph.label(node) + "), bytes of device " + device + "'s memory", bytes, memory[node][device]);
+        same(
+                "node " + node + " (" + graph.label(node) + "), bytes of device " + device + "'s memory",
+                bytes,
+                memory[node][device]);
     }
 
     /** All parts of a collective, which follow one another in the graph; who sends what is counted by the textbook. */
@@ -174,7 +180,8 @@ final class Carried implements IntervalListener {
                     for (int to = 0; to < n; to++) {
                         double block = part.kind() == CollectiveKind.ALL_TO_ALL
                                 ? out / n
-                                : (double) mine.sendCounts().get(to) * mine.type().bytes();
+                                : (double) mine.sendCounts().get(to)
+                                        * mine.type().bytes();
                         if (to == r) {
                             own[r] += 2 * block;
                         } else {

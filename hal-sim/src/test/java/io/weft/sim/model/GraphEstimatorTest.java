@@ -145,12 +145,6 @@ class GraphEstimatorTest {
         assertTrue(refused.getMessage().contains("can never finish on mesh-8"), refused.getMessage());
     }
 
-    @Test
-    void anEmptyGraphTakesItsLaunch() {
-        Timeline timeline = estimate(CommandGraph.builder(2).build());
-        assertEquals(6500, timeline.makespanNanos(), 1e-9);
-    }
-
     @ParameterizedTest
     @EnumSource(CollectiveKind.class)
     void everyCollectiveTakesTimeAndLongerForMoreBytes(CollectiveKind kind) {

@@ -58,8 +58,7 @@ public final class CollectiveBench {
      *
      * @throws AcceleratorException as {@link #run(Platform, CollectiveRequest, Progress)}, before the first row if the request is at fault
      */
-    public CollectiveReport run(
-            Platform platform, CollectiveRequest request, Progress progress, Listener listener) {
+    public CollectiveReport run(Platform platform, CollectiveRequest request, Progress progress, Listener listener) {
         List<Long> sizes = request.sizes().all();
         requireFits(platform, request, sizes.getLast());
         Set<String> notes = new LinkedHashSet<>();

@@ -88,7 +88,8 @@ final class CollectiveBenchTest {
                 List.of(ElementType.values()),
                 List.of(BenchReduction.values()),
                 0,
-                new CollectiveRequest.Sizes(8, 5000, 0, 24), // one element or two, some, and several blocks for each rank
+                new CollectiveRequest.Sizes(
+                        8, 5000, 0, 24), // one element or two, some, and several blocks for each rank
                 2,
                 0,
                 1 << 24,
@@ -286,8 +287,11 @@ final class CollectiveBenchTest {
                 }
             };
             CollectiveReport report = runtime.collectives()
-                    .run(platform, request, steps, (operation, ranks, row) -> heard.add(
-                            operation.label() + " " + ranks + " " + row.bytes()));
+                    .run(
+                            platform,
+                            request,
+                            steps,
+                            (operation, ranks, row) -> heard.add(operation.label() + " " + ranks + " " + row.bytes()));
             List<String> expected = new ArrayList<>();
             for (CollectiveReport.Table table : report.tables()) {
                 for (CollectiveReport.Row row : table.rows()) {
