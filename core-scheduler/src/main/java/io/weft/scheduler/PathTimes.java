@@ -160,8 +160,10 @@ final class PathTimes {
 
     private double beside(Command.Gemm gemm, int lanes, int each) {
         CommandGraph.Builder builder = CommandGraph.builder(1);
+        // All with the same operands: as many of their own would not fit where those of the problem just do.
+        Command.Gemm same = Baseline.gemm(builder, gemm);
         for (int i = 0; i < lanes * each; i++) {
-            builder.add(0, i % lanes, Priority.NORMAL, Baseline.gemm(builder, gemm), "gemm");
+            builder.add(0, i % lanes, Priority.NORMAL, same, "gemm");
         }
         return model.estimate(builder.build(), PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
                 .makespanNanos();

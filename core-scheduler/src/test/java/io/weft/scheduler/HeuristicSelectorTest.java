@@ -77,6 +77,15 @@ class HeuristicSelectorTest {
         }
     }
 
+    /** The paper's g13, whose operands take most of a device's memory. */
+    @Test
+    void aProblemThatFitsOnceIsWeighedAllTheSame() {
+        Schedule choice = new HeuristicSelector(mesh)
+                .choose(OverlapProblem.of(
+                        Pattern.ALL_GATHER_GEMM, 1_607_680, 57_344 / 8, 8192, ElementType.BF16, 8));
+        assertTrue(choice.kind() != Schedule.Kind.SERIAL && choice.kind() != Schedule.Kind.SHARD_P2P, choice::toString);
+    }
+
     @Test
     void aGemmBoundByMemoryStaysSerial() {
         Selection selection = select(mesh, Pattern.ALL_GATHER_GEMM, 64, 8192, 8192);

@@ -61,9 +61,9 @@ public final class SelectorAccuracy {
         for (String uri : platforms) {
             try (Platform platform = Accelerators.discover().open(uri)) {
                 int ranks = platform.devices().size();
-                report(platform, "models", seen(ranks));
                 report(platform, "paper", paper(ranks));
                 report(platform, "random", random(ranks));
+                report(platform, "models", seen(ranks));
             }
         }
     }
@@ -136,7 +136,7 @@ public final class SelectorAccuracy {
         Row row = new Row(problem, chosen.kind() == best.kind(), lost, (middle - begin) / 1e6, (end - middle) / 1e6);
         System.out.printf(
                 Locale.ROOT,
-                "%s,%s,\"%s\",%s,%s,%.2f,%.1f,%.1f%n",
+                "%s,%s,\"%s\",\"%s\",\"%s\",%.2f,%.1f,%.1f%n",
                 platform.uri(),
                 what,
                 problem,
