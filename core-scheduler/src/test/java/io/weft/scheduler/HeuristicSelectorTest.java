@@ -81,8 +81,7 @@ class HeuristicSelectorTest {
     @Test
     void aProblemThatFitsOnceIsWeighedAllTheSame() {
         Schedule choice = new HeuristicSelector(mesh)
-                .choose(OverlapProblem.of(
-                        Pattern.ALL_GATHER_GEMM, 1_607_680, 57_344 / 8, 8192, ElementType.BF16, 8));
+                .choose(OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 1_607_680, 57_344 / 8, 8192, ElementType.BF16, 8));
         assertTrue(choice.kind() != Schedule.Kind.SERIAL && choice.kind() != Schedule.Kind.SHARD_P2P, choice::toString);
     }
 

@@ -143,11 +143,7 @@ public final class SimGridComparison {
     }
 
     private static void print(
-            MessagePattern pattern,
-            int devices,
-            Optional<Measured> ours,
-            Optional<Measured> theirs,
-            String missing) {
+            MessagePattern pattern, int devices, Optional<Measured> ours, Optional<Measured> theirs, String missing) {
         System.out.printf(
                 Locale.ROOT,
                 "%-18s %7d %10s %14s %8s %14s %8s %7s %10s%n",

@@ -346,8 +346,9 @@ public final class Engine {
             throw new IllegalArgumentException("a share weight must be finite and above 0, not " + share);
         }
         int h = handle(ticket);
-        if (h >= 0 && eventActivity[h] != NO_ACTIVITY) {
-            network.weight(eventActivity[h], share);
+        int a = h < 0 ? NO_ACTIVITY : eventFields[(h << EVENT_SHIFT) + ACTIVITY];
+        if (a != NO_ACTIVITY) {
+            network.weight(a, share);
         }
     }
 
