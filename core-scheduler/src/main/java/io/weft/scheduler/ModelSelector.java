@@ -4,6 +4,7 @@ package io.weft.scheduler;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Capability;
 import io.weft.api.Device;
+import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.api.graph.Timeline;
 import io.weft.spi.PerformanceModel;
@@ -104,9 +105,12 @@ public final class ModelSelector implements Selector {
                 .parallel()
                 .forEach(i -> nanos[i] = i == 0
                         ? baseline.serialNanos()
-                        : estimate(Lowering.lower(problem, schedules.get(i))).makespanNanos());
+                        : nanosIfItFits(Lowering.lower(problem, schedules.get(i))));
         List<Selection.Candidate> candidates = new ArrayList<>(nanos.length);
         for (int i = 0; i < nanos.length; i++) {
+            if (nanos[i] == Double.POSITIVE_INFINITY) {
+                continue;
+            }
             candidates.add(
                     new Selection.Candidate(schedules.get(i), nanos[i] / 1e3, baseline.serialNanos() / nanos[i]));
         }
@@ -141,6 +145,18 @@ public final class ModelSelector implements Selector {
     private OverlapMetrics metrics(OverlapProblem problem, Schedule schedule, Baseline baseline) {
         LoweredSchedule lowered = Lowering.lower(problem, schedule);
         return OverlapMetrics.of(lowered, estimate(lowered), model, baseline);
+    }
+
+    /** Infinite for a schedule whose staging blocks do not fit beside the operands, which serial may do all the same. */
+    private double nanosIfItFits(LoweredSchedule lowered) {
+        try {
+            return estimate(lowered).makespanNanos();
+        } catch (AcceleratorException refusal) {
+            if (refusal.code() == ErrorCode.OUT_OF_MEMORY) {
+                return Double.POSITIVE_INFINITY;
+            }
+            throw refusal;
+        }
     }
 
     private Timeline estimate(LoweredSchedule lowered) {

@@ -85,6 +85,21 @@ class HeuristicSelectorTest {
         assertTrue(choice.kind() != Schedule.Kind.SERIAL && choice.kind() != Schedule.Kind.SHARD_P2P, choice::toString);
     }
 
+    /** The paper's g12 over four devices of 64 GiB: the operands fit, and some schedules' staging blocks beside them do not. */
+    @Test
+    void schedulesThatDoNotFitAreLeftOutOfTheSearch() {
+        OverlapProblem problem =
+                OverlapProblem.of(Pattern.ALL_GATHER_GEMM, 1_048_576, 57_344 / 4, 8192, ElementType.BF16, 4);
+        try (Platform small = Accelerators.discover().open("sim:ring-4?mode=timing")) {
+            Selection selection = new ModelSelector(small).select(problem);
+            assertTrue(selection.candidates().stream().allMatch(c -> Double.isFinite(c.us())));
+            assertTrue(selection.candidates().stream()
+                    .noneMatch(c -> c.schedule().kind() == Schedule.Kind.UNIFORM_FUSED_1D
+                            && c.schedule().chunks() == 2));
+            assertTrue(selection.metrics().orElseThrow().speedup() >= 1);
+        }
+    }
+
     @Test
     void aGemmBoundByMemoryStaysSerial() {
         Selection selection = select(mesh, Pattern.ALL_GATHER_GEMM, 64, 8192, 8192);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.benchmarks.scheduler;
 
+import io.weft.api.AcceleratorException;
 import io.weft.api.Accelerators;
 import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.scheduler.HeuristicSelector;
 import io.weft.scheduler.ModelSelector;
@@ -151,9 +153,17 @@ public final class SelectorAccuracy {
     private static void report(Platform platform, String what, List<OverlapProblem> problems) {
         ModelSelector model = new ModelSelector(platform);
         HeuristicSelector rules = new HeuristicSelector(platform);
-        List<Row> rows = problems.stream()
-                .map(problem -> row(platform, what, model, rules, problem))
-                .toList();
+        List<Row> rows = new ArrayList<>();
+        for (OverlapProblem problem : problems) {
+            try {
+                rows.add(row(platform, what, model, rules, problem));
+            } catch (AcceleratorException refusal) {
+                if (refusal.code() != ErrorCode.OUT_OF_MEMORY) {
+                    throw refusal;
+                }
+                System.out.println("# left out, " + problem + ": " + refusal.getMessage());
+            }
+        }
         Row worst = rows.stream().max(Comparator.comparingDouble(Row::lost)).orElseThrow();
         System.out.printf(
                 Locale.ROOT,
