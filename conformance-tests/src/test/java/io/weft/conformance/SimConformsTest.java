@@ -32,7 +32,8 @@ class SimConformsTest {
         @Override
         public String toString() {
             return uri + ", seed " + seed + ", random order, decorators "
-                    + decorators.stream().map(DriverDecorator::name).toList() + (watched ? "" : ", unwatched") + (all ? "" : ", without the costliest rules");
+                    + decorators.stream().map(DriverDecorator::name).toList() + (watched ? "" : ", unwatched")
+                    + (all ? "" : ", without the costliest rules");
         }
 
         void conforms() {

@@ -103,9 +103,8 @@ public final class ModelSelector implements Selector {
         // Estimates do not depend on one another, so running them side by side changes no figure.
         IntStream.range(0, nanos.length)
                 .parallel()
-                .forEach(i -> nanos[i] = i == 0
-                        ? baseline.serialNanos()
-                        : nanosIfItFits(Lowering.lower(problem, schedules.get(i))));
+                .forEach(i -> nanos[i] =
+                        i == 0 ? baseline.serialNanos() : nanosIfItFits(Lowering.lower(problem, schedules.get(i))));
         List<Selection.Candidate> candidates = new ArrayList<>(nanos.length);
         for (int i = 0; i < nanos.length; i++) {
             if (nanos[i] == Double.POSITIVE_INFINITY) {

@@ -72,7 +72,8 @@ final class Carried implements IntervalListener {
             switch (graph.command(node)) {
                 case Command.Copy c -> copied(node, c.destination(), c.source(), net);
                 case Command.CopyStrided c -> copied(node, c.destination(), c.source(), net);
-                case Command.Fill f -> traffic(node, device, (double) f.destination().bytes());
+                case Command.Fill f ->
+                    traffic(node, device, (double) f.destination().bytes());
                 case Command.Reduce r ->
                     traffic(
                             node,
