@@ -40,21 +40,21 @@ final class EventHeapTest {
         int late = heap.push(1_000_000);
         for (int round = 1; round <= 5; round++) {
             assertEquals(handles[0], heap.poll());
-            heap.set(handles[5], 10 * round + 3);
+            heap.set(handles[5], 10L * round + 3);
             heap.remove(handles[7]);
-            assertEquals(10 * round, heap.time(handles[6]));
-            heap.set(handles[0], 10 * round); // again now: it is the oldest
+            assertEquals(10L * round, heap.time(handles[6]));
+            heap.set(handles[0], 10L * round); // again now: it is the oldest
             assertEquals(998 + 2, heap.size());
             for (int i = 0; i < handles.length; i++) {
                 if (i != 5 && i != 7) {
-                    assertEquals(10 * round, heap.minTime());
+                    assertEquals(10L * round, heap.minTime());
                     assertEquals(handles[i], heap.poll());
-                    heap.set(handles[i], 10 * (round + 1));
+                    heap.set(handles[i], 10L * (round + 1));
                 }
             }
             assertEquals(handles[5], heap.poll());
-            heap.set(handles[5], 10 * (round + 1));
-            heap.set(handles[7], 10 * (round + 1));
+            heap.set(handles[5], 10L * (round + 1));
+            heap.set(handles[7], 10L * (round + 1));
             assertEquals(handles.length + 1, heap.size());
         }
         assertEquals(1_000_000, heap.time(late));
