@@ -5,7 +5,6 @@ import io.weft.api.Platform;
 import io.weft.api.graph.Timeline;
 import io.weft.memory.PoolRecording;
 import io.weft.runtime.WeftRuntime;
-import io.weft.runtime.metrics.ExposedCommunication;
 import io.weft.runtime.report.TraceSection;
 import io.weft.runtime.run.Run;
 import io.weft.runtime.run.RunReport;
@@ -126,10 +125,6 @@ final class RunCommand implements Callable<Integer> {
             ByteArrayOutputStream recorded = new ByteArrayOutputStream();
             Optional<PoolRecording> recording = options.recording(recorded);
             Run run = runtime.runs().run(platform, request, progress, recording);
-            if (!run.timelines().isEmpty()) {
-                double share = ExposedCommunication.share(run.timelines().getLast());
-                runtime.metrics().ifPresent(endpoint -> endpoint.metrics().exposedCommunication(share));
-            }
             recording.ifPresent(PoolRecording::close);
             options.writeRecording(recorded);
             options.writeTrace(problem.toString(), platform, sections(run));

@@ -11,6 +11,7 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
 import io.weft.runtime.bench.CollectiveBench;
 import io.weft.runtime.calibrate.Calibration;
+import io.weft.runtime.metrics.ExposedCommunication;
 import io.weft.runtime.metrics.MetricsEndpoint;
 import io.weft.runtime.overlap.OverlapBench;
 import io.weft.runtime.plan.PlanService;
@@ -107,7 +108,10 @@ public final class WeftRuntime implements AutoCloseable {
 
     /** Runs problems. */
     public RunService runs() {
-        return get(RunService.class);
+        RunService runs = get(RunService.class);
+        return metrics.map(endpoint -> runs.watchedBy(
+                        timeline -> endpoint.metrics().exposedCommunication(ExposedCommunication.share(timeline))))
+                .orElse(runs);
     }
 
     /** Times schedules. */

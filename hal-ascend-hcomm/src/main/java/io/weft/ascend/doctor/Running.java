@@ -77,6 +77,10 @@ final class Running {
 
     private static void level(List<Sample> samples, FindingReport report) {
         for (Sample sample : samples) {
+            if (!(sample.value() > 0)) {
+                // Nothing is on its way just now.
+                continue;
+            }
             String seen = String.format(
                     Locale.ROOT, "communication buffer%s is %.0f %% full", sample.labels(), sample.value() * 100);
             if (sample.value() > MOST_LEVEL) {
@@ -140,6 +144,9 @@ final class Running {
 
     private static void exposed(List<Sample> samples, FindingReport report) {
         for (Sample sample : samples) {
+            if (Double.isNaN(sample.value())) {
+                continue;
+            }
             report.note(
                     "exposed-communication",
                     String.format(

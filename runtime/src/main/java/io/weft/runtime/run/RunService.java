@@ -33,6 +33,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -41,10 +42,21 @@ import java.util.function.Function;
  */
 public final class RunService {
     private final Selectors selectors;
+    private final Consumer<Timeline> watcher;
 
     /** A service that takes its selectors from here. */
     public RunService(Selectors selectors) {
+        this(selectors, timeline -> {});
+    }
+
+    private RunService(Selectors selectors, Consumer<Timeline> watcher) {
         this.selectors = selectors;
+        this.watcher = watcher;
+    }
+
+    /** The same service, which tells of every run's timeline as soon as there is one. */
+    public RunService watchedBy(Consumer<Timeline> hears) {
+        return new RunService(selectors, hears);
     }
 
     private record Outcome(double us, Optional<Timeline> timeline, Optional<RunReport.Check> check) {}
@@ -136,7 +148,7 @@ public final class RunService {
                 : schedule.withEngine(TransferEngine.KERNEL);
     }
 
-    private static Run checked(
+    private Run checked(
             Platform platform,
             RunRequest request,
             OverlapEngine engine,
@@ -154,7 +166,7 @@ public final class RunService {
         }
     }
 
-    private static Run plain(
+    private Run plain(
             Platform platform,
             RunRequest request,
             OverlapEngine engine,
@@ -208,7 +220,7 @@ public final class RunService {
         ((Buffer) view.memory()).write(0, host);
     }
 
-    private static Run report(
+    private Run report(
             Platform platform,
             RunRequest request,
             Choice choice,
@@ -218,12 +230,14 @@ public final class RunService {
             Function<Schedule, Outcome> runner) {
         Schedule baseline = Schedule.serial();
         Outcome serial = runner.apply(baseline);
+        serial.timeline().ifPresent(watcher);
         progress.step(baseline.toString());
         List<RunReport.Run> runs = new ArrayList<>();
         List<Timeline> timelines = new ArrayList<>();
         for (Schedule schedule : choice.schedules()) {
             Outcome outcome = schedule.equals(baseline) ? serial : runner.apply(schedule);
             outcome.timeline().ifPresent(timelines::add);
+            outcome.timeline().ifPresent(watcher);
             runs.add(new RunReport.Run(
                     schedule, outcome.us(), outcome.us() > 0 ? serial.us() / outcome.us() : 1, outcome.check()));
             progress.step(schedule.toString());
