@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.conformance.proofs;
 
-import io.weft.api.ErrorCode;
 import io.weft.api.AcceleratorException;
 import io.weft.api.Buffer;
 import io.weft.api.BufferView;
 import io.weft.api.Device;
 import io.weft.api.ElementType;
+import io.weft.api.ErrorCode;
 import io.weft.api.ReduceOp;
 import io.weft.api.Stream;
 import io.weft.api.graph.Command;
