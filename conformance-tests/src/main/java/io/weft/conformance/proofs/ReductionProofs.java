@@ -56,7 +56,7 @@ final class ReductionProofs {
             stream.reduce(result.vector(count, target), views, op);
         } catch (AcceleratorException refusal) {
             // Arithmetic on 8-bit floats is optional, and so are means of whole numbers.
-            boolean optional = type.isFp8() || target.isFp8() || op.kind() == ReduceOp.Kind.AVG && !type.isFloating();
+            boolean optional = type.isFp8() || target.isFp8() || (op.kind() == ReduceOp.Kind.AVG && !type.isFloating());
             if (refusal.code() == ErrorCode.UNSUPPORTED && optional) {
                 return;
             }
