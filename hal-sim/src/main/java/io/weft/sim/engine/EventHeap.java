@@ -125,11 +125,10 @@ public final class EventHeap {
         }
         long w = word[handle];
         int at = place[handle];
-        if (at <= IN_ROW) {
-            withdraw(handle, at);
-            at = ABSENT;
-        }
-        if (at == ABSENT) {
+        if (at < 0) {
+            if (at != ABSENT) {
+                withdraw(handle, at);
+            }
             if (hole) {
                 hole = false;
                 down(0, time, w);
@@ -156,11 +155,10 @@ public final class EventHeap {
      */
     public void remove(int handle) {
         int at = place[handle];
-        if (at == ABSENT) {
-            return;
-        }
-        if (at <= IN_ROW) {
-            withdraw(handle, at);
+        if (at < 0) {
+            if (at != ABSENT) {
+                withdraw(handle, at);
+            }
             return;
         }
         if (hole) {
@@ -202,12 +200,20 @@ public final class EventHeap {
         if (hole) {
             fillHole();
         }
+        // A child of equal time is the sign of an instant with many events. What follows is kept short, so that it is
+        // compiled into the callers.
+        if (rowLiving != 0 || (size >= SMALLEST_ROW && heap[2] == heap[0])) {
+            return pollCrowded();
+        }
+        if (size == 0) {
+            throw new IllegalStateException("no event is pending");
+        }
+        return pollHeap();
+    }
+
+    private int pollCrowded() {
         if (rowLiving == 0) {
-            if (size == 0) {
-                throw new IllegalStateException("no event is pending");
-            }
-            // Children of equal time are the sign of an instant with many events.
-            if (size < SMALLEST_ROW || heap[2] != heap[0] || heap[4] != heap[0] || !makeRow(heap[0])) {
+            if (heap[4] != heap[0] || !makeRow(heap[0])) {
                 return pollHeap();
             }
         } else if (size > 0 && (heap[0] < rowTime || (heap[0] == rowTime && heap[1] < firstOfRow()))) {
@@ -317,10 +323,8 @@ public final class EventHeap {
         if (hole) {
             fillHole();
         }
-        if (rowLiving > 0) {
-            return size == 0 ? rowTime : Math.min(rowTime, heap[0]);
-        }
-        return size == 0 ? VirtualTime.NEVER : heap[0];
+        long first = size == 0 ? VirtualTime.NEVER : heap[0];
+        return rowLiving == 0 ? first : Math.min(rowTime, first);
     }
 
     /**
