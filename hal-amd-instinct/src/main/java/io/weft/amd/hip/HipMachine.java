@@ -266,7 +266,7 @@ final class HipMachine {
                 from,
                 to,
                 kind,
-                direct ? "xGMI x" + links : "xGMI over " + (steps - 1) + " device" + (steps == 2 ? "" : "s"),
+                direct ? "xGMI" : "xGMI over " + (steps - 1) + " device" + (steps == 2 ? "" : "s"),
                 links * each * LINK_SHARE / 1e3,
                 XGMI_LATENCY_NANOS * steps,
                 steps,
