@@ -39,6 +39,8 @@ public final class DevicePool implements AutoCloseable {
     private final ScheduledExecutorService trimmer;
     private volatile PoolRecording.Source recording;
     private volatile PoolRecording iterations;
+    private volatile PressureHook pressure;
+    private volatile PoolLevel.Band lastBand = PoolLevel.Band.BELOW;
     private volatile boolean closed;
     /** Not exact under contention, which does not matter. */
     private int calls;
@@ -135,6 +137,16 @@ public final class DevicePool implements AutoCloseable {
         if (++calls % UPKEEP_CALLS == 0 && trimmer == null) {
             upkeep();
         }
+        PoolResult result = tryOnce(bytes, stream);
+        PressureHook hook = pressure;
+        for (int attempt = 1; !result.isAllocated() && hook != null && hook.makeRoom(bytes, attempt); attempt++) {
+            requireOpen("allocate");
+            result = tryOnce(bytes, stream);
+        }
+        return result;
+    }
+
+    private PoolResult tryOnce(long bytes, Stream stream) {
         int number = streams.number(stream);
         if (checks != null) {
             return checks.allocate(this, bytes, number, stream);
@@ -213,6 +225,26 @@ public final class DevicePool implements AutoCloseable {
         if (to != null) {
             to.nextIteration(now);
         }
+        PressureHook hook = pressure;
+        if (hook != null) {
+            PoolLevel level = level();
+            if (level.band() != lastBand) {
+                lastBand = level.band();
+                hook.levelChanged(level);
+            }
+        }
+    }
+
+    /** Tells a hook of refusals before they are made, and of the level's band at the end of iterations; null for no hook. */
+    public void onPressure(PressureHook hook) {
+        pressure = hook;
+        lastBand = PoolLevel.Band.BELOW;
+    }
+
+    /** How full the pool is: what is out over its soft limit, or over the device's memory where that is less. Walks the pool, so not for hot paths. */
+    public PoolLevel level() {
+        long capacity = Math.min(options.softLimit(), device.properties().memoryBytes());
+        return PoolLevel.of(core.statistics().allocatedBytes(), Math.max(1, capacity));
     }
 
     private void upkeep() {
