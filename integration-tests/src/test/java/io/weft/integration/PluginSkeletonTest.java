@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The skeleton that plugin authors copy: it builds as it is, is found, opens, and its conformance run is a list of things to do. */
@@ -16,13 +17,16 @@ class PluginSkeletonTest {
     @Test
     void itBuildsIsFoundAndItsConformanceRunReadsAsAListOfThingsToDo() throws Exception {
         OutsideProject skeleton = OutsideProject.create("plugin-skeleton").copyFrom(SKELETON);
-        Program.Result judged = skeleton.maven("verify");
-        assertTrue(judged.exitCode() != 0, "a plugin that refuses everything must not pass its own tests");
+        // Its tests fail, and the jar is built all the same.
+        skeleton.maven("verify", "-Dmaven.test.failure.ignore=true").expect(0);
         String report = Files.readString(skeleton.folder()
                 .resolve("target/surefire-reports/TEST-com.example.skeleton.SkeletonConformanceTest.xml"));
         assertTrue(report.contains("MEM-002"), "a test is named after its rule");
-
-        skeleton.maven("package", "-DskipTests").expect(0);
+        assertTrue(
+                Pattern.compile("<testsuite [^>]*failures=\"[1-9]")
+                        .matcher(report)
+                        .find(),
+                "a plugin that refuses everything must not pass its own tests");
         List<String> said = PluginGuideTest.conform(skeleton.jar(), "skeleton:none", 1);
         assertTrue(said.stream().anyMatch(line -> line.startsWith("BROKEN MEM-002")), () -> String.join("\n", said));
         assertTrue(
