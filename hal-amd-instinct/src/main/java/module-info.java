@@ -2,7 +2,7 @@
 /**
  * The AMD Instinct plugin: the provider {@code amd}.
  *
- * <p>Nobody depends on it: it is found by {@link java.util.ServiceLoader} alone.
+ * <p>No module of Weft depends on it: it is found by {@link java.util.ServiceLoader} alone.
  *
  * <ul>
  *   <li>Requires {@code io.weft.api}, whose SPI it implements.
@@ -18,6 +18,9 @@ module io.weft.amd {
     requires io.weft.nativehal;
     requires java.xml;
     requires tools.jackson.databind;
+
+    // HIP's own rules for streams and pools, for an application that requires this module beside the API.
+    exports io.weft.amd.stream;
 
     provides io.weft.spi.AcceleratorProvider with
             io.weft.amd.AmdProvider;

@@ -2,7 +2,7 @@
 /**
  * The Ascend plugin: the provider {@code ascend}.
  *
- * <p>Nobody depends on it: it is found by {@link java.util.ServiceLoader} alone.
+ * <p>No module of Weft depends on it: it is found by {@link java.util.ServiceLoader} alone.
  *
  * <ul>
  *   <li>Requires {@code io.weft.api}, whose SPI it implements.
@@ -15,10 +15,16 @@
  */
 module io.weft.ascend {
     requires transitive io.weft.api;
-    requires io.weft.memory;
+    requires transitive io.weft.memory;
     requires io.weft.nativehal;
-    requires io.weft.sim;
+    requires transitive io.weft.sim;
     requires tools.jackson.databind;
+
+    // What has no neutral form: an application that wants it requires this module beside the API.
+    exports io.weft.ascend.group;
+    exports io.weft.ascend.hccl;
+    exports io.weft.ascend.heap;
+    exports io.weft.ascend.transport;
 
     provides io.weft.spi.AcceleratorProvider with
             io.weft.ascend.AscendProvider;
