@@ -9,6 +9,7 @@ import io.weft.nativehal.driver.CollectiveLibrary;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CollectiveParts;
 import io.weft.spi.CommandFactors;
+import io.weft.spi.SplitRound;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -75,7 +76,7 @@ final class CommunicatorState {
     /** Streams that carry collectives which may not be complete. */
     private final Set<NativeStream> busy = new HashSet<>();
 
-    private SplitRound split;
+    private SplitRound<CommunicatorState> split;
     private int splits;
     private int members;
     private boolean ready;
@@ -400,30 +401,28 @@ final class CommunicatorState {
     /** Takes part in a split with some ranks; returns when all have. */
     Map<Integer, NativeCommunicator.Place> split(Map<Integer, Integer> colors, Map<Integer, Integer> keys) {
         requireReady("split");
-        SplitRound round;
+        SplitRound<CommunicatorState> round;
         synchronized (this) {
             if (split == null || split.has(colors.keySet())) {
-                split = new SplitRound(size);
+                split = new SplitRound<>(size);
             }
             round = split;
             round.add(colors, keys);
             if (round.isComplete()) {
                 splits++;
-                round.finish(groups -> {
-                    Map<Integer, CommunicatorState> made = new TreeMap<>();
-                    groups.forEach((color, ranks) -> {
-                        CommunicatorState fresh = owner.fresh(
-                                name + "/" + splits + "." + color,
-                                ranks.stream().map(rank -> devices[rank]).toList());
-                        fresh.dropMember(); // The members of the split come one by one.
-                        made.put(color, fresh);
-                    });
-                    return made;
+                Map<Integer, CommunicatorState> made = new TreeMap<>();
+                round.groups().forEach((color, ranks) -> {
+                    CommunicatorState fresh = owner.fresh(
+                            name + "/" + splits + "." + color,
+                            ranks.stream().map(rank -> devices[rank]).toList());
+                    fresh.dropMember(); // The members of the split come one by one.
+                    made.put(color, fresh);
                 });
+                round.made(made);
                 notifyAll();
             } else {
                 waitFor(
-                        () -> round.isFinished() || aborted != null,
+                        () -> round.made() != null || aborted != null,
                         () -> new AcceleratorException(
                                 ErrorCode.TIMEOUT,
                                 "split",
@@ -431,7 +430,23 @@ final class CommunicatorState {
                 requireUsable("split");
             }
         }
-        return round.places(colors.keySet());
+        return places(round, colors.keySet());
+    }
+
+    /** Where these ranks went, those that take part. */
+    private static Map<Integer, NativeCommunicator.Place> places(
+            SplitRound<CommunicatorState> round, Set<Integer> ranks) {
+        Map<Integer, NativeCommunicator.Place> places = new TreeMap<>();
+        round.groups().forEach((color, group) -> {
+            for (int rank = 0; rank < group.size(); rank++) {
+                if (ranks.contains(group.get(rank))) {
+                    places.put(
+                            group.get(rank),
+                            new NativeCommunicator.Place(round.made().get(color), rank));
+                }
+            }
+        });
+        return places;
     }
 
     /** A member that a split has made. */

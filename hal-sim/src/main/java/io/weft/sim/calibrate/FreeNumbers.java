@@ -7,8 +7,6 @@ import io.weft.sim.machine.CollectiveRange;
 import io.weft.sim.machine.CopyEngineModel;
 import io.weft.sim.machine.DeviceModel;
 import io.weft.sim.machine.GemmModel;
-import io.weft.sim.machine.KernelModel;
-import io.weft.sim.machine.LaunchModel;
 import io.weft.sim.machine.LinkModel;
 import io.weft.sim.machine.Machine;
 import io.weft.sim.machine.MemoryModel;
@@ -86,82 +84,23 @@ final class FreeNumbers {
                 nanos(
                         "launch.graph_ns",
                         d -> d.launch().graphNanos(),
-                        (d, v) -> MachineEdit.with(
-                                d,
-                                launch(
-                                        d.launch(),
-                                        v,
-                                        d.launch().graphDeviceNanos(),
-                                        d.launch().graphLaneNanos(),
-                                        d.launch().signalNanos()))),
+                        (d, v) -> MachineEdit.with(d, d.launch().withGraphNanos(v))),
                 nanos(
                         "launch.graph_device_ns",
                         d -> d.launch().graphDeviceNanos(),
-                        (d, v) -> MachineEdit.with(
-                                d,
-                                launch(
-                                        d.launch(),
-                                        d.launch().graphNanos(),
-                                        v,
-                                        d.launch().graphLaneNanos(),
-                                        d.launch().signalNanos()))),
+                        (d, v) -> MachineEdit.with(d, d.launch().withGraphDeviceNanos(v))),
                 nanos(
                         "launch.graph_lane_ns",
                         d -> d.launch().graphLaneNanos(),
-                        (d, v) -> MachineEdit.with(
-                                d,
-                                launch(
-                                        d.launch(),
-                                        d.launch().graphNanos(),
-                                        d.launch().graphDeviceNanos(),
-                                        v,
-                                        d.launch().signalNanos()))),
+                        (d, v) -> MachineEdit.with(d, d.launch().withGraphLaneNanos(v))),
                 nanos(
                         "launch.signal_ns",
                         d -> d.launch().signalNanos(),
-                        (d, v) -> MachineEdit.with(
-                                d,
-                                launch(
-                                        d.launch(),
-                                        d.launch().graphNanos(),
-                                        d.launch().graphDeviceNanos(),
-                                        d.launch().graphLaneNanos(),
-                                        v))),
+                        (d, v) -> MachineEdit.with(d, d.launch().withSignalNanos(v))),
                 nanos(
                         "kernels.start_ns",
                         d -> d.kernels().startNanos(),
-                        (d, v) -> MachineEdit.with(
-                                d,
-                                kernels(
-                                        d.kernels(),
-                                        v,
-                                        d.kernels().bandwidthPerUnit(),
-                                        d.kernels().peerCopyUnits()))));
-    }
-
-    private static LaunchModel launch(LaunchModel l, double graph, double device, double lane, double signal) {
-        return new LaunchModel(
-                graph,
-                device,
-                lane,
-                l.eagerNanos(),
-                signal,
-                l.issueKernelNanos(),
-                l.issueCopyNanos(),
-                l.issueEventNanos());
-    }
-
-    private static KernelModel kernels(KernelModel k, double start, double perUnit, int peerUnits) {
-        return new KernelModel(
-                k.hardwareQueues(),
-                k.priorities(),
-                start,
-                perUnit,
-                k.bytesPerUnit(),
-                k.maxUnits(),
-                peerUnits,
-                k.rowOverheadBytes(),
-                k.earlierWeight());
+                        (d, v) -> MachineEdit.with(d, d.kernels().withStartNanos(v))));
     }
 
     private static List<FreeNumber> copies(Machine machine) {
@@ -267,13 +206,7 @@ final class FreeNumbers {
                         1e13,
                         1e6,
                         d -> d.kernels().bandwidthPerUnit(),
-                        (d, v) -> MachineEdit.with(
-                                d,
-                                kernels(
-                                        d.kernels(),
-                                        d.kernels().startNanos(),
-                                        v,
-                                        d.kernels().peerCopyUnits()))),
+                        (d, v) -> MachineEdit.with(d, d.kernels().withBandwidthPerUnit(v))),
                 share("memory.efficiency", d -> d.memory().efficiency(), (d, v) -> {
                     MemoryModel m = d.memory();
                     return MachineEdit.with(
@@ -289,20 +222,7 @@ final class FreeNumbers {
                 MOST_WEIGHT,
                 1,
                 d -> d.kernels().earlierWeight(),
-                (d, v) -> MachineEdit.with(d, ordered(d.kernels(), v)));
-    }
-
-    private static KernelModel ordered(KernelModel k, double weight) {
-        return new KernelModel(
-                k.hardwareQueues(),
-                k.priorities(),
-                k.startNanos(),
-                k.bandwidthPerUnit(),
-                k.bytesPerUnit(),
-                k.maxUnits(),
-                k.peerCopyUnits(),
-                k.rowOverheadBytes(),
-                weight);
+                (d, v) -> MachineEdit.with(d, d.kernels().withEarlierWeight(v)));
     }
 
     private static FreeNumber peerCopyUnits(Machine machine) {
@@ -317,13 +237,7 @@ final class FreeNumbers {
                 (m, value) -> MachineEdit.devices(
                         m,
                         m.device(0),
-                        d -> MachineEdit.with(
-                                d,
-                                kernels(
-                                        d.kernels(),
-                                        d.kernels().startNanos(),
-                                        d.kernels().bandwidthPerUnit(),
-                                        (int) Math.rint(value)))));
+                        d -> MachineEdit.with(d, d.kernels().withPeerCopyUnits((int) Math.rint(value)))));
     }
 
     private static List<FreeNumber> gemm(Machine machine) {

@@ -127,12 +127,7 @@ public final class MachineFitter implements ModelFitter {
             LaunchModel old = device.launch();
             return MachineEdit.with(
                     device,
-                    new LaunchModel(
-                            old.graphNanos(),
-                            old.graphDeviceNanos(),
-                            old.graphLaneNanos(),
-                            old.eagerNanos(),
-                            old.signalNanos(),
+                    old.withIssue(
                             known(host.issueKernelNanos(), old.issueKernelNanos()),
                             known(host.issueCopyNanos(), old.issueCopyNanos()),
                             known(host.issueEventNanos(), old.issueEventNanos())));
@@ -149,17 +144,7 @@ public final class MachineFitter implements ModelFitter {
             double eager = host.eagerKernelNanos()
                     - old.issueKernelNanos()
                     - device.kernels().startNanos();
-            return MachineEdit.with(
-                    device,
-                    new LaunchModel(
-                            old.graphNanos(),
-                            old.graphDeviceNanos(),
-                            old.graphLaneNanos(),
-                            Math.max(0, eager),
-                            old.signalNanos(),
-                            old.issueKernelNanos(),
-                            old.issueCopyNanos(),
-                            old.issueEventNanos()));
+            return MachineEdit.with(device, old.withEagerNanos(Math.max(0, eager)));
         });
     }
 

@@ -38,4 +38,60 @@ public record KernelModel(
                 rowOverheadBytes,
                 earlierWeight);
     }
+
+    /** The same with another start. */
+    public KernelModel withStartNanos(double nanos) {
+        return new KernelModel(
+                hardwareQueues,
+                priorities,
+                nanos,
+                bandwidthPerUnit,
+                bytesPerUnit,
+                maxUnits,
+                peerCopyUnits,
+                rowOverheadBytes,
+                earlierWeight);
+    }
+
+    /** The same with another bandwidth of a compute unit. */
+    public KernelModel withBandwidthPerUnit(double bytesPerSecond) {
+        return new KernelModel(
+                hardwareQueues,
+                priorities,
+                startNanos,
+                bytesPerSecond,
+                bytesPerUnit,
+                maxUnits,
+                peerCopyUnits,
+                rowOverheadBytes,
+                earlierWeight);
+    }
+
+    /** The same with other compute units of a copy to a peer. */
+    public KernelModel withPeerCopyUnits(int units) {
+        return new KernelModel(
+                hardwareQueues,
+                priorities,
+                startNanos,
+                bandwidthPerUnit,
+                bytesPerUnit,
+                maxUnits,
+                units,
+                rowOverheadBytes,
+                earlierWeight);
+    }
+
+    /** The same with another weight of earlier kernels. */
+    public KernelModel withEarlierWeight(double weight) {
+        return new KernelModel(
+                hardwareQueues,
+                priorities,
+                startNanos,
+                bandwidthPerUnit,
+                bytesPerUnit,
+                maxUnits,
+                peerCopyUnits,
+                rowOverheadBytes,
+                weight);
+    }
 }

@@ -21,4 +21,83 @@ public record LaunchModel(
         double signalNanos,
         double issueKernelNanos,
         double issueCopyNanos,
-        double issueEventNanos) {}
+        double issueEventNanos) {
+
+    /** The same with another launch of a graph. */
+    public LaunchModel withGraphNanos(double nanos) {
+        return new LaunchModel(
+                nanos,
+                graphDeviceNanos,
+                graphLaneNanos,
+                eagerNanos,
+                signalNanos,
+                issueKernelNanos,
+                issueCopyNanos,
+                issueEventNanos);
+    }
+
+    /** The same with another price of a graph for each further device. */
+    public LaunchModel withGraphDeviceNanos(double nanos) {
+        return new LaunchModel(
+                graphNanos,
+                nanos,
+                graphLaneNanos,
+                eagerNanos,
+                signalNanos,
+                issueKernelNanos,
+                issueCopyNanos,
+                issueEventNanos);
+    }
+
+    /** The same with another price of a graph for each further lane. */
+    public LaunchModel withGraphLaneNanos(double nanos) {
+        return new LaunchModel(
+                graphNanos,
+                graphDeviceNanos,
+                nanos,
+                eagerNanos,
+                signalNanos,
+                issueKernelNanos,
+                issueCopyNanos,
+                issueEventNanos);
+    }
+
+    /** The same with another way of a call to the device. */
+    public LaunchModel withEagerNanos(double nanos) {
+        return new LaunchModel(
+                graphNanos,
+                graphDeviceNanos,
+                graphLaneNanos,
+                nanos,
+                signalNanos,
+                issueKernelNanos,
+                issueCopyNanos,
+                issueEventNanos);
+    }
+
+    /** The same with another way of a word between lanes. */
+    public LaunchModel withSignalNanos(double nanos) {
+        return new LaunchModel(
+                graphNanos,
+                graphDeviceNanos,
+                graphLaneNanos,
+                eagerNanos,
+                nanos,
+                issueKernelNanos,
+                issueCopyNanos,
+                issueEventNanos);
+    }
+
+    /** The same with other costs of the host's calls. */
+    public LaunchModel withIssue(double kernelNanos, double copyNanos, double eventNanos) {
+        return new LaunchModel(
+                graphNanos,
+                graphDeviceNanos,
+                graphLaneNanos,
+                eagerNanos,
+                signalNanos,
+                kernelNanos,
+                copyNanos,
+                eventNanos);
+    }
+}

@@ -11,6 +11,7 @@ import io.weft.sim.engine.VirtualTime;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CollectiveParts;
 import io.weft.spi.CommandFactors;
+import io.weft.spi.SplitRound;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -45,7 +46,7 @@ final class CommunicatorState {
 
     private final Map<Long, Long> transfers = new HashMap<>();
     private final Set<CollectiveCall> pending = new LinkedHashSet<>();
-    private SplitRound split;
+    private SplitRound<CommunicatorState> split;
     private int splits;
     private int members;
     private AcceleratorException asyncError;
@@ -588,15 +589,15 @@ final class CommunicatorState {
     // Splitting.
 
     /** The round of a split that a member may take part in. */
-    SplitRound splitRound(Set<Integer> ranks) {
+    SplitRound<CommunicatorState> splitRound(Set<Integer> ranks) {
         if (split == null || split.has(ranks)) {
-            split = new SplitRound(size);
+            split = new SplitRound<>(size);
         }
         return split;
     }
 
     /** All colours of a round are known: makes the new communicators, by colour. */
-    Map<Integer, CommunicatorState> divide(SplitRound round) {
+    Map<Integer, CommunicatorState> divide(SplitRound<CommunicatorState> round) {
         splits++;
         Map<Integer, CommunicatorState> made = new LinkedHashMap<>();
         round.groups()

@@ -10,6 +10,7 @@ import io.weft.api.ReduceOp;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CollectiveParts;
 import io.weft.spi.CommunicatorDriver;
+import io.weft.spi.SplitRound;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,15 +53,15 @@ final class SimCommunicator implements CommunicatorDriver {
         try {
             requireOpen("split");
             state.requireUsable("split");
-            SplitRound round = state.splitRound(colors.keySet());
+            SplitRound<CommunicatorState> round = state.splitRound(colors.keySet());
             round.add(colors, keys);
             if (round.isComplete()) {
-                round.result(state.divide(round));
+                round.made(state.divide(round));
             }
             platform.awaitOthers(
                     () -> {
                         state.requireUsable("split");
-                        return round.result() != null;
+                        return round.made() != null;
                     },
                     () -> new AcceleratorException(
                             ErrorCode.TIMEOUT,
@@ -72,10 +73,10 @@ final class SimCommunicator implements CommunicatorDriver {
         }
     }
 
-    private Map<Integer, Membership> memberships(SplitRound round, CommunicatorOptions options) {
+    private Map<Integer, Membership> memberships(SplitRound<CommunicatorState> round, CommunicatorOptions options) {
         Map<Integer, Membership> result = new TreeMap<>();
         round.groups().forEach((color, oldRanks) -> {
-            CommunicatorState made = round.result().get(color);
+            CommunicatorState made = round.made().get(color);
             Map<Integer, SimDevice> mine = new TreeMap<>();
             for (int rank = 0; rank < oldRanks.size(); rank++) {
                 SimDevice device = ranks.get(oldRanks.get(rank));
