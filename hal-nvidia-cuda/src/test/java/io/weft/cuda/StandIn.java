@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.weft.api.Platform;
 import io.weft.api.PlatformUri;
+import io.weft.standin.CCompiler;
 import io.weft.standin.StandInLibrary;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,7 +39,7 @@ final class StandIn {
      * @param hidden functions that it lacks, {@code *} for any letters
      */
     static StandIn without(String name, String... hidden) {
-        String compiler = StandInLibrary.compiler()
+        String compiler = CCompiler.find()
                 .orElseGet(() ->
                         abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH"));
         StandInLibrary.Recipe recipe = new StandInLibrary.Recipe(

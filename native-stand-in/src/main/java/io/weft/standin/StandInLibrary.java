@@ -3,20 +3,11 @@ package io.weft.standin;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -28,31 +19,11 @@ public final class StandInLibrary {
             List.of("-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden");
 
     private final Path folder;
-    private final MethodHandle set;
-    private final MethodHandle get;
+    private final StandInSwitches switches;
 
-    @SuppressWarnings("restricted")
     private StandInLibrary(Path folder, String name) {
         this.folder = folder;
-        SymbolLookup symbols = SymbolLookup.libraryLookup(folder.resolve(name), Arena.global());
-        Linker linker = Linker.nativeLinker();
-        set = linker.downcallHandle(
-                symbols.findOrThrow("standin_set"),
-                FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
-        get = linker.downcallHandle(
-                symbols.findOrThrow("standin_get"), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
-    }
-
-    /** The C compiler of this machine; tests without one are skipped, saying so. */
-    public static Optional<String> compiler() {
-        for (String name : List.of("gcc", "cc", "clang")) {
-            for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
-                if (Files.isExecutable(Path.of(folder, name))) {
-                    return Optional.of(name);
-                }
-            }
-        }
-        return Optional.empty();
+        switches = new StandInSwitches(folder.resolve(name));
     }
 
     /**
@@ -106,7 +77,7 @@ public final class StandInLibrary {
                 command.add("-Wl,--version-script=" + script);
             }
             command.addAll(List.of("-lpthread", "-lm"));
-            run(command);
+            CCompiler.run(command);
             for (String file : recipe.names()) {
                 Path link = folder.resolve(file);
                 Files.deleteIfExists(link);
@@ -143,22 +114,9 @@ public final class StandInLibrary {
                 "-o",
                 made.toString(),
                 source.toString()));
-        run(command);
+        CCompiler.run(command);
         Files.move(made, object, StandardCopyOption.REPLACE_EXISTING);
         return object;
-    }
-
-    private static void run(List<String> command) throws IOException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        try {
-            if (process.waitFor() != 0) {
-                throw new IllegalStateException("the stand-in does not compile:\n" + said);
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(stop);
-        }
     }
 
     /** Where its libraries lie. */
@@ -168,21 +126,11 @@ public final class StandInLibrary {
 
     /** Sets a fault or a figure, by the names in standin_core.h and the shim. */
     public void set(String name, long value) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment text = arena.allocateFrom(name);
-            set.invoke(text, value);
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
-        }
+        switches.set(name, value);
     }
 
     /** A fault or a figure. */
     public long get(String name) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment text = arena.allocateFrom(name);
-            return (long) get.invoke(text);
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
-        }
+        return switches.get(name);
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import io.weft.amd.AmdProvider;
 import io.weft.api.Platform;
 import io.weft.api.PlatformUri;
+import io.weft.standin.CCompiler;
 import io.weft.standin.StandInLibrary;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,7 +50,7 @@ final class HipStandIn {
     }
 
     private static StandInLibrary.Recipe recipe(int major) {
-        String compiler = StandInLibrary.compiler()
+        String compiler = CCompiler.find()
                 .orElseGet(() ->
                         abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH"));
         List<String> names = List.of(

@@ -4,15 +4,10 @@ package io.weft.ascend.acl;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.weft.api.PlatformUri;
+import io.weft.standin.CCompiler;
+import io.weft.standin.StandInSwitches;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -41,19 +36,11 @@ final class AclStandIn {
             "libopapi.so", "-DPART_OPERATORS");
 
     private final Path folder;
-    private final MethodHandle set;
-    private final MethodHandle get;
+    private final StandInSwitches switches;
 
-    @SuppressWarnings("restricted")
     private AclStandIn(Path folder, String core) {
         this.folder = folder;
-        SymbolLookup symbols = SymbolLookup.libraryLookup(folder.resolveSibling("lib" + core + ".so"), Arena.global());
-        Linker linker = Linker.nativeLinker();
-        set = linker.downcallHandle(
-                symbols.findOrThrow("standin_set"),
-                FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
-        get = linker.downcallHandle(
-                symbols.findOrThrow("standin_get"), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+        switches = new StandInSwitches(folder.resolveSibling("lib" + core + ".so"));
     }
 
     /** Newer versions. */
@@ -103,27 +90,13 @@ final class AclStandIn {
                 List.of(compiler(), "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC"));
         command.addAll(List.of("-I" + include, "-o", library.toString(), source.toString()));
         command.addAll(more);
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        try {
-            if (process.waitFor() != 0) {
-                throw new IllegalStateException("the stand-in does not compile:\n" + said);
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(stop);
-        }
+        CCompiler.run(command);
     }
 
     private static String compiler() {
-        for (String name : List.of("gcc", "cc", "clang")) {
-            for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
-                if (Files.isExecutable(Path.of(folder, name))) {
-                    return name;
-                }
-            }
-        }
-        return abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH");
+        return CCompiler.find()
+                .orElseGet(() ->
+                        abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH"));
     }
 
     /** The URI of a platform on it. */
@@ -139,19 +112,11 @@ final class AclStandIn {
 
     /** Sets a fault or a figure, by the names in standin_core.h. */
     void set(String name, long value) {
-        try (Arena arena = Arena.ofConfined()) {
-            set.invoke(arena.allocateFrom(name), value);
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
-        }
+        switches.set(name, value);
     }
 
     /** A fault or a figure. */
     long get(String name) {
-        try (Arena arena = Arena.ofConfined()) {
-            return (long) get.invoke(arena.allocateFrom(name));
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
-        }
+        return switches.get(name);
     }
 }
