@@ -436,6 +436,23 @@ public final class Bench {
         throw new RuleBroken(expected, during("it was accepted"));
     }
 
+    /**
+     * Does what a backend may refuse with UNSUPPORTED, and nothing else.
+     *
+     * @return whether it was done
+     */
+    public boolean unlessRefused(Runnable action) {
+        try {
+            action.run();
+            return true;
+        } catch (AcceleratorException refusal) {
+            if (refusal.code() == ErrorCode.UNSUPPORTED) {
+                return false;
+            }
+            throw refusal;
+        }
+    }
+
     /** Polls until something is so. Never gives up by the clock; the watchdog ends a poll that goes on for ever. */
     public void eventually(String what, BooleanSupplier condition) {
         step("polling until " + what);
