@@ -30,6 +30,7 @@ public final class JobMetrics {
         Gauge.builder(PREFIX + "exposed.communication", this, job -> job.exposed)
                 .baseUnit("ratio")
                 .description("Share of the last run's communication that compute did not hide.")
+                .strongReference(true)
                 .register(registry);
     }
 
@@ -58,20 +59,20 @@ public final class JobMetrics {
         return () -> meters.forEach(registry::remove);
     }
 
+    /** The registry holds what it measures weakly, but the measuring functions strongly: so they hold the metric, which nobody else has to keep. */
     private Meter register(Metric metric, String uri) {
         List<Tag> tags = new ArrayList<>(List.of(Tag.of("platform", uri)));
         metric.tags().forEach((key, value) -> tags.add(Tag.of(key, value)));
         String name = PREFIX + metric.name();
         return switch (metric.kind()) {
             case GAUGE ->
-                Gauge.builder(name, metric, each -> each.value().getAsDouble())
+                Gauge.builder(name, metric.value()::getAsDouble)
                         .tags(Tags.of(tags))
                         .baseUnit(metric.unit().isEmpty() ? null : metric.unit())
                         .description(metric.description())
-                        .strongReference(true)
                         .register(registry);
             case COUNTER ->
-                FunctionCounter.builder(name, metric, each -> each.value().getAsDouble())
+                FunctionCounter.builder(name, metric, _ -> metric.value().getAsDouble())
                         .tags(Tags.of(tags))
                         .baseUnit(metric.unit().isEmpty() ? null : metric.unit())
                         .description(metric.description())
@@ -80,8 +81,8 @@ public final class JobMetrics {
                 FunctionTimer.builder(
                                 name,
                                 metric,
-                                each -> (long) each.count().getAsDouble(),
-                                each -> each.value().getAsDouble() * 1e9,
+                                _ -> (long) metric.count().getAsDouble(),
+                                _ -> metric.value().getAsDouble() * 1e9,
                                 TimeUnit.NANOSECONDS)
                         .tags(Tags.of(tags))
                         .description(metric.description())
