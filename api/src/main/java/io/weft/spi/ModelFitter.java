@@ -21,8 +21,12 @@ public interface ModelFitter {
         KERNEL_COPY,
         /** Copies and fills within one device. */
         LOCAL,
+        /** Reductions within one device: of whole views, of views with gaps, and such that round. */
+        REDUCE,
         /** One product, by shape. */
         GEMM,
+        /** One product that adds to what is there, by shape and type of the result. */
+        GEMM_ACCUMULATE,
         /** Products side by side. */
         GEMM_PAIR,
         /** A product beside copies. */

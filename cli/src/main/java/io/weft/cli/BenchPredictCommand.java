@@ -4,9 +4,11 @@ package io.weft.cli;
 import io.weft.runtime.WeftRuntime;
 import io.weft.runtime.overlap.PredictionReport;
 import io.weft.runtime.overlap.Predictions;
+import io.weft.runtime.overlap.ShapesFile;
 import io.weft.runtime.report.OutputFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -43,6 +45,12 @@ final class BenchPredictCommand implements Callable<Integer> {
             description = "The model, such as sim:file=machine.yaml.")
     String uri;
 
+    @Option(
+            names = "--except",
+            paramLabel = "M,N,K",
+            description = "A shape that does not count, as the model was fitted to it; may be given several times.")
+    List<String> except = List.of();
+
     @Option(names = "--markdown", paramLabel = "FILE", description = "Also write every time as Markdown tables.")
     Path markdown;
 
@@ -53,7 +61,12 @@ final class BenchPredictCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(bench.weft.settings())) {
-            PredictionReport report = Predictions.compare(results, runtime.open(uri));
+            PredictionReport report = Predictions.compare(
+                    results,
+                    runtime.open(uri),
+                    except.stream()
+                            .flatMap(shape -> ShapesFile.parse("--except", shape).stream())
+                            .toList());
             if (markdown != null) {
                 OutputFile.write(markdown, report.markdown());
             }
@@ -68,6 +81,9 @@ final class BenchPredictCommand implements Callable<Integer> {
 
     private static void print(PredictionReport report, PrintWriter out) {
         out.println(report.model() + " against " + report.measured() + " (" + report.figures() + ")");
+        if (!report.leftOut().isEmpty()) {
+            out.println("left out: " + String.join("; ", report.leftOut()));
+        }
         out.println();
         TextTable problems =
                 new TextTable("problem", "model's choice", "best", ">regret", ">median error", ">worst error");

@@ -7,7 +7,11 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Figures;
 import io.weft.api.Platform;
 import io.weft.runtime.WeftRuntime;
+import io.weft.runtime.calibrate.Calibration;
 import io.weft.runtime.calibrate.CalibrationReport;
+import io.weft.runtime.calibrate.RecordedTimes;
+import io.weft.runtime.overlap.ScheduleTimes;
+import io.weft.runtime.overlap.ShapesFile;
 import io.weft.runtime.report.OutputFile;
 import io.weft.runtime.settings.Catalogue;
 import io.weft.runtime.settings.EffectiveSettings;
@@ -18,7 +22,9 @@ import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -65,6 +71,27 @@ final class CalibrateCommand implements Callable<Integer> {
     Path start;
 
     @Option(
+            names = "--times",
+            paramLabel = "FILE",
+            description =
+                    "Measure nothing: fit to the times that an earlier calibration wrote into this machine document."
+                            + " --on is a model with as many devices and compute units.")
+    Path times;
+
+    @Option(
+            names = "--schedules",
+            paramLabel = "FILE",
+            description = "With --times: fit to schedules of what 'weft bench overlap --json FILE' wrote, too, where no"
+                    + " micro-benchmark tells what they do.")
+    Path schedules;
+
+    @Option(
+            names = "--shape",
+            paramLabel = "M,N,K",
+            description = "With --schedules: a shape whose schedules take part in the fit; may be given several times.")
+    List<String> shapes = List.of();
+
+    @Option(
             names = "--name",
             paramLabel = "NAME",
             description = "The machine's name in the document; the file's name when left out.")
@@ -93,6 +120,10 @@ final class CalibrateCommand implements Callable<Integer> {
             throw AcceleratorException.invalid(
                     "calibrate", "--repetitions is " + repetitions + "; accepted is 1 or more");
         }
+        if ((schedules != null) != !shapes.isEmpty() || (schedules != null && times == null)) {
+            throw AcceleratorException.invalid(
+                    "calibrate", "accepted is --times FILE, by itself or with both --schedules FILE and --shape M,N,K");
+        }
         Optional<ModelFitter.Document> document = Optional.ofNullable(start).map(CalibrateCommand::read);
         try (WeftRuntime runtime = WeftRuntime.start(settings)) {
             Platform platform = runtime.open(uri);
@@ -102,17 +133,12 @@ final class CalibrateCommand implements Callable<Integer> {
                             ErrorCode.UNSUPPORTED, "calibrate", "the model sim has no fitter; enable the plugin sim"));
             int rounds = repetitions != null ? repetitions : platform.figures() == Figures.MODEL ? 1 : MEASURED_ROUNDS;
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
-            CalibrationReport report = runtime.calibration()
-                    .calibrate(
-                            platform,
-                            fitter,
-                            name(platform),
-                            document,
-                            elementType == null
-                                    ? settings.value(Catalogue.PLAN_ELEMENT_TYPE)
-                                    : ElementType.parse(elementType),
-                            rounds,
-                            progress);
+            ElementType type =
+                    elementType == null ? settings.value(Catalogue.PLAN_ELEMENT_TYPE) : ElementType.parse(elementType);
+            CalibrationReport report = times != null
+                    ? refit(runtime.calibration(), platform, fitter, document, type)
+                    : runtime.calibration()
+                            .calibrate(platform, fitter, name(platform), document, type, rounds, progress);
             if (out != null) {
                 OutputFile.write(out, report.fit().document());
             }
@@ -127,6 +153,29 @@ final class CalibrateCommand implements Callable<Integer> {
             }
         }
         return ExitCode.GOOD;
+    }
+
+    private CalibrationReport refit(
+            Calibration calibration,
+            Platform platform,
+            ModelFitter fitter,
+            Optional<ModelFitter.Document> document,
+            ElementType type) {
+        List<ModelFitter.Measurement> measured = List.of();
+        Map<String, String> provenance = Map.of();
+        if (schedules != null) {
+            measured = ScheduleTimes.read(
+                    schedules,
+                    shapes.stream()
+                            .flatMap(shape -> ShapesFile.parse("--shape", shape).stream())
+                            .toList());
+            provenance = Map.of(
+                    "schedules",
+                    measured.size() + " of " + schedules.getFileName() + ", shapes " + String.join("; ", shapes)
+                            + ", which say nothing about how well the model predicts");
+        }
+        return calibration.refit(
+                platform, fitter, name(platform), document, type, RecordedTimes.of(read(times)), measured, provenance);
     }
 
     private String name(Platform platform) {

@@ -63,6 +63,9 @@ class BadInputTest {
                 "calibrate --on sim:switch-8|mode=timing",
                 "calibrate --on sim:switch-8?mode=timing --start no/such/machine.yaml|does not exist",
                 "calibrate --on sim:switch-8?mode=timing --repetitions 0|1 or more",
+                "calibrate --on sim:switch-8?mode=timing --times no/such/machine.yaml|does not exist",
+                "calibrate --on sim:switch-8?mode=timing --shape 1,2,3|--schedules",
+                "bench predict --on sim:switch-8 --results no/such/results.json --except 1,2|M,N,K",
                 "run --on sim:switch-8 --pattern all-gather-gemm --m 8 --n 8 --k 8 --ranks 2 --select best|measured",
             })
     void whatCannotBeTimedOrFittedIsNamedWithWhatCan(String line, String word) {

@@ -42,7 +42,9 @@ final class FreeNumbers {
                 // Where both disagree, as kernels that do not fill a link do, engines count: schedules copy by engine.
                 new Stage(copies(machine), EnumSet.of(Probe.COPY)),
                 new Stage(gemm(machine), EnumSet.of(Probe.GEMM)),
+                new Stage(List.of(accumulate()), EnumSet.of(Probe.GEMM_ACCUMULATE)),
                 new Stage(List.of(concurrency(), earlierWeight()), EnumSet.of(Probe.GEMM_PAIR)),
+                new Stage(List.of(element()), EnumSet.of(Probe.REDUCE)),
                 new Stage(List.of(peerCopyUnits(machine)), EnumSet.of(Probe.KERNEL_COPY, Probe.GEMM_BESIDE_COPY)),
                 new Stage(collectives(machine), EnumSet.of(Probe.COLLECTIVE)));
     }
@@ -259,29 +261,19 @@ final class FreeNumbers {
                 16,
                 m -> m.device(0).gemm().prologueK(),
                 (m, value) -> MachineEdit.devices(
-                        m,
-                        m.device(0),
-                        d -> MachineEdit.with(
-                                d,
-                                new GemmModel(
-                                        d.gemm().peakFlops(),
-                                        d.gemm().tiles(),
-                                        (int) Math.rint(value),
-                                        d.gemm().maxSplitK(),
-                                        d.gemm().waveQuantisation(),
-                                        d.gemm().concurrencyEfficiency())))));
+                        m, m.device(0), d -> MachineEdit.with(d, d.gemm().withPrologueK((int) Math.rint(value))))));
+        numbers.add(number(
+                "compute.split_k_exposed",
+                1,
+                0,
+                1,
+                0.1,
+                d -> d.gemm().splitKExposed(),
+                (d, v) -> MachineEdit.with(d, d.gemm().withSplitKExposed(v))));
         numbers.add(share(
                 "compute.wave_quantisation",
                 d -> d.gemm().waveQuantisation(),
-                (d, v) -> MachineEdit.with(
-                        d,
-                        new GemmModel(
-                                d.gemm().peakFlops(),
-                                d.gemm().tiles(),
-                                d.gemm().prologueK(),
-                                d.gemm().maxSplitK(),
-                                v,
-                                d.gemm().concurrencyEfficiency()))));
+                (d, v) -> MachineEdit.with(d, d.gemm().withWaveQuantisation(v))));
         return numbers;
     }
 
@@ -289,23 +281,36 @@ final class FreeNumbers {
         List<TileModel> tiles = new ArrayList<>(g.tiles());
         TileModel old = tiles.get(index);
         tiles.set(index, new TileModel(old.rows(), old.columns(), efficiency));
-        return new GemmModel(
-                g.peakFlops(), tiles, g.prologueK(), g.maxSplitK(), g.waveQuantisation(), g.concurrencyEfficiency());
+        return g.withTiles(tiles);
+    }
+
+    private static FreeNumber accumulate() {
+        return number(
+                "compute.accumulate_ns_per_kib",
+                1,
+                0,
+                MOST_NANOS,
+                1,
+                d -> d.gemm().accumulateNanosPerKib(),
+                (d, v) -> MachineEdit.with(d, d.gemm().withAccumulateNanosPerKib(v)));
+    }
+
+    private static FreeNumber element() {
+        return number(
+                "kernels.element_ns",
+                1,
+                0,
+                MOST_NANOS,
+                0.01,
+                d -> d.kernels().elementNanos(),
+                (d, v) -> MachineEdit.with(d, d.kernels().withElementNanos(v)));
     }
 
     private static FreeNumber concurrency() {
         return share(
                 "compute.concurrency_efficiency",
                 d -> d.gemm().concurrencyEfficiency(),
-                (d, v) -> MachineEdit.with(
-                        d,
-                        new GemmModel(
-                                d.gemm().peakFlops(),
-                                d.gemm().tiles(),
-                                d.gemm().prologueK(),
-                                d.gemm().maxSplitK(),
-                                d.gemm().waveQuantisation(),
-                                v)));
+                (d, v) -> MachineEdit.with(d, d.gemm().withConcurrencyEfficiency(v)));
     }
 
     // Collectives.

@@ -173,6 +173,15 @@ final class DocumentSection {
         return has(key) ? share(key) : otherwise;
     }
 
+    /** A number from 0 to 1; 0 when it is not there. */
+    double part(String key) {
+        double number = notNegative(key, 0);
+        if (number > 1) {
+            throw fault(key, "found " + node(key).found() + ", expected a number from 0 to 1");
+        }
+        return number;
+    }
+
     /** A whole number in a range. */
     long whole(String key, long least, long most) {
         String expected = "a whole number from " + least + " to " + most;

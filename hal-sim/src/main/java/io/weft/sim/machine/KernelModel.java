@@ -14,6 +14,7 @@ package io.weft.sim.machine;
  * @param rowOverheadBytes bytes of bandwidth that each row of a strided kernel copy wastes
  * @param earlierWeight how many times the share of a later kernel an earlier one of the same priority gets while both want the same compute units: 1 where the dispatcher takes from its queues in turn, large where it hands out all
  *     blocks of one kernel before those of the next
+ * @param elementNanos ns that a compute unit spends on each element that a kernel reads or writes one at a time: a reduction that converts, or of views with gaps between their rows. 0 where such kernels move data as fast as others
  */
 public record KernelModel(
         int hardwareQueues,
@@ -24,7 +25,8 @@ public record KernelModel(
         int maxUnits,
         int peerCopyUnits,
         int rowOverheadBytes,
-        double earlierWeight) {
+        double earlierWeight,
+        double elementNanos) {
     /** The same with another number of hardware queues. */
     public KernelModel withHardwareQueues(int queues) {
         return new KernelModel(
@@ -36,7 +38,8 @@ public record KernelModel(
                 maxUnits,
                 peerCopyUnits,
                 rowOverheadBytes,
-                earlierWeight);
+                earlierWeight,
+                elementNanos);
     }
 
     /** The same with another start. */
@@ -50,7 +53,8 @@ public record KernelModel(
                 maxUnits,
                 peerCopyUnits,
                 rowOverheadBytes,
-                earlierWeight);
+                earlierWeight,
+                elementNanos);
     }
 
     /** The same with another bandwidth of a compute unit. */
@@ -64,7 +68,8 @@ public record KernelModel(
                 maxUnits,
                 peerCopyUnits,
                 rowOverheadBytes,
-                earlierWeight);
+                earlierWeight,
+                elementNanos);
     }
 
     /** The same with other compute units of a copy to a peer. */
@@ -78,7 +83,8 @@ public record KernelModel(
                 maxUnits,
                 units,
                 rowOverheadBytes,
-                earlierWeight);
+                earlierWeight,
+                elementNanos);
     }
 
     /** The same with another weight of earlier kernels. */
@@ -92,6 +98,22 @@ public record KernelModel(
                 maxUnits,
                 peerCopyUnits,
                 rowOverheadBytes,
-                weight);
+                weight,
+                elementNanos);
+    }
+
+    /** The same with another time for each element. */
+    public KernelModel withElementNanos(double nanos) {
+        return new KernelModel(
+                hardwareQueues,
+                priorities,
+                startNanos,
+                bandwidthPerUnit,
+                bytesPerUnit,
+                maxUnits,
+                peerCopyUnits,
+                rowOverheadBytes,
+                earlierWeight,
+                nanos);
     }
 }

@@ -307,7 +307,9 @@ public final class MachineReader {
                 tiles,
                 (int) compute.whole("prologue_k", 0, 1 << 20),
                 (int) compute.whole("max_split_k", 1, 1024, 1),
+                compute.part("split_k_exposed"),
                 compute.share("wave_quantisation", 1),
+                compute.notNegative("accumulate_ns_per_kib", 0),
                 compute.share("concurrency_efficiency", 1));
     }
 
@@ -387,7 +389,8 @@ public final class MachineReader {
                 (int) kernels.whole("max_units", 1, units, units),
                 (int) kernels.whole("peer_copy_units", 1, units),
                 (int) kernels.whole("strided_row_overhead_bytes", 0, 1 << 20, 0),
-                kernels.atLeast("earlier_weight", 1, 1));
+                kernels.atLeast("earlier_weight", 1, 1),
+                kernels.notNegative("element_ns", 0));
         kernels.end();
         return model;
     }

@@ -207,7 +207,9 @@ public final class MachineWriter {
                 key,
                 Map.entry("prologue_k", Integer.toString(device.gemm().prologueK())),
                 Map.entry("max_split_k", Integer.toString(device.gemm().maxSplitK())),
+                Map.entry("split_k_exposed", number(device.gemm().splitKExposed(), 1)),
                 Map.entry("wave_quantisation", number(device.gemm().waveQuantisation(), 1)),
+                Map.entry("accumulate_ns_per_kib", number(device.gemm().accumulateNanosPerKib(), 1)),
                 Map.entry("concurrency_efficiency", number(device.gemm().concurrencyEfficiency(), 1)));
     }
 
@@ -251,7 +253,8 @@ public final class MachineWriter {
                 Map.entry("max_units", Integer.toString(kernels.maxUnits())),
                 Map.entry("peer_copy_units", Integer.toString(kernels.peerCopyUnits())),
                 Map.entry("strided_row_overhead_bytes", Integer.toString(kernels.rowOverheadBytes())),
-                Map.entry("earlier_weight", number(kernels.earlierWeight(), 1)));
+                Map.entry("earlier_weight", number(kernels.earlierWeight(), 1)),
+                Map.entry("element_ns", number(kernels.elementNanos(), 1)));
     }
 
     private void launch(String in, String key, LaunchModel launch) {

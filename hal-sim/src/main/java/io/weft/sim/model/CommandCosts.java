@@ -45,6 +45,7 @@ final class CommandCosts {
     static final int ENGINE = 32;
 
     private static final int PLANS = 512;
+    private static final double SECONDS_PER_NANO = 1e-9;
 
     private final Machine machine;
     private final MachineResources resources;
@@ -320,18 +321,30 @@ final class CommandCosts {
     }
 
     private void reduce(ActivitySpec spec, int device, Command.Reduce r) {
-        double bytes = r.destination().bytes();
+        BufferView destination = r.destination();
+        double bytes = destination.bytes();
         work = bytes;
         List<BufferView> inputs = r.inputs();
+        boolean oneByOne = !destination.isContiguous();
+        double traffic = 1; // bytes for each byte of the result
         for (int i = 0; i < inputs.size(); i++) {
-            access(spec, device, inputs.get(i), 1, false);
+            BufferView input = inputs.get(i);
+            double amount = input.bytes() / bytes;
+            access(spec, device, input, amount, false);
+            traffic += amount;
+            oneByOne |= !input.isContiguous() || input.type() != destination.type();
         }
-        access(spec, device, r.destination(), 1, true);
-        int traffic = inputs.size() + 1;
+        access(spec, device, destination, 1, true);
+        KernelModel kernels = machine.device(device).kernels();
         double before = rateCap;
         rateCap = Double.POSITIVE_INFINITY;
-        elementwise(machine.device(device).kernels(), traffic * bytes);
+        elementwise(kernels, traffic * bytes);
         rateCap = Math.min(before, rateCap / traffic);
+        if (oneByOne && kernels.elementNanos() > 0) {
+            units = kernels.maxUnits(); // a thread for each element fills a device soon
+            double elements = (inputs.size() + 1.0) / destination.type().bytes(); // for each byte of the result
+            rateCap = Math.min(rateCap, units / (elements * kernels.elementNanos() * SECONDS_PER_NANO));
+        }
     }
 
     /** Compute units of a kernel that does little but move data, and the traffic that they can drive. */

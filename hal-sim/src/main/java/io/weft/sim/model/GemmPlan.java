@@ -10,7 +10,7 @@ import io.weft.sim.machine.TileModel;
  *
  * <p><b>Model.</b> C is cut into macro-tiles; each compute unit works on one at a time, so the tiles run in {@code ceil(tiles / units)} waves, and one tile more than
  * a full wave costs a whole wave. A tile takes {@code 2 * rows * columns * (K + prologue) / (unit peak * efficiency)}. When there are few tiles, K may
- * be cut into parts, whose fp32 partial sums travel through memory. The fastest tile and split are taken, as a tuned library does. Over its waves the
+ * be cut into parts, whose fp32 partial sums travel through memory, at the end and by a kernel of their own as far as {@link io.weft.sim.machine.GemmModel#splitKExposed()} says. A product that adds to C reads a tile of it at the tile's end, while its unit multiplies nothing ({@link io.weft.sim.machine.GemmModel#accumulateNanosPerKib()}). The fastest tile and split are taken, as a tuned library does. Over its waves the
  * product holds {@code tiles / waves} compute units on average: a last wave that is half empty leaves room for others. Where a library pays less of its last wave ({@link io.weft.sim.machine.GemmModel#waveQuantisation()}), waves are counted in between.
  *
  * <p>Memory traffic: the tiles of one wave form a block as square as the matrix allows; A is read once for each column of blocks and B once for each row of
@@ -38,6 +38,8 @@ record GemmPlan(
         double trafficC) {
 
     private static final int BYTES_OF_PARTIAL_SUM = 4;
+    private static final int BYTES_OF_KIB = 1024;
+    private static final double SECONDS_PER_NANO = 1e-9;
 
     /** Bytes to and from memory. */
     double bytes() {
@@ -48,6 +50,9 @@ record GemmPlan(
             DeviceModel device, ElementType type, int bytesC, long m, long n, long k, int batch, boolean readsC) {
         double unitPeak = device.gemm().peakFlops().get(type) / device.computeUnits();
         double bandwidth = device.memory().reachableBandwidth();
+        double accumulate = device.gemm().accumulateNanosPerKib() * SECONDS_PER_NANO / BYTES_OF_KIB;
+        double exposed = device.gemm().splitKExposed();
+        double start = device.kernels().startNanos() * SECONDS_PER_NANO;
         GemmPlan best = null;
         double bestSeconds = Double.POSITIVE_INFINITY;
         for (TileModel tile : device.gemm().tiles()) {
@@ -62,9 +67,17 @@ record GemmPlan(
                 long waves = ceil(tiles, device.computeUnits());
                 double depth = Math.ceil((double) k / split) + device.gemm().prologueK();
                 double perTile = 2.0 * tile.rows() * tile.columns() * depth / (unitPeak * tile.efficiency());
+                if (readsC) {
+                    perTile += (double) tile.rows() * tile.columns() * bytesC / split * accumulate;
+                }
                 double paid = device.gemm().waveQuantisation();
                 double seconds =
                         perTile * (paid * waves + (1 - paid) * Math.max(1, (double) tiles / device.computeUnits()));
+                if (split > 1) {
+                    // Partial sums can be added only once the last of them is there.
+                    double sums = 2.0 * m * n * batch * split * BYTES_OF_PARTIAL_SUM / bandwidth;
+                    seconds += exposed * (sums + start);
+                }
                 if (seconds >= bestSeconds) {
                     continue;
                 }

@@ -122,6 +122,57 @@ public final class Calibration {
         return new CalibrationReport(platform.figures().label(), platform.uri().toString(), name, provenance, fit);
     }
 
+    /**
+     * Fits anew to times that an earlier calibration wrote down, and to those of schedules; nothing is measured. What the model has learned since then is so fitted to measurements of a machine that is not at hand.
+     *
+     * @param platform with as many devices and compute units as the measured one, such as the model that was fitted then; it also tells what the host pays
+     * @param fitter of the model that is to describe the platform
+     * @param name of the machine in the document
+     * @param start the document to start from; without it the platform's own properties have to do
+     * @param type element type of the products then
+     * @param times what was written down
+     * @param schedules times of schedules, which may be none
+     * @param provenance what the document says of them, by keyword
+     * @throws AcceleratorException BAD_DOCUMENT when none of the times is of a benchmark of this platform
+     */
+    public CalibrationReport refit(
+            Platform platform,
+            ModelFitter fitter,
+            String name,
+            Optional<ModelFitter.Document> start,
+            ElementType type,
+            RecordedTimes times,
+            List<ModelFitter.Measurement> schedules,
+            Map<String, String> provenance) {
+        List<ModelFitter.Measurement> measurements = new ArrayList<>();
+        for (MicroBenchmarks.Benchmark benchmark : MicroBenchmarks.of(platform, type)) {
+            Double nanos = times.nanos().get(benchmark.name());
+            if (nanos != null) {
+                measurements.add(
+                        new ModelFitter.Measurement(benchmark.probe(), benchmark.name(), benchmark.graph(), nanos));
+            }
+        }
+        if (measurements.isEmpty()) {
+            throw new AcceleratorException(
+                    ErrorCode.BAD_DOCUMENT,
+                    "calibrate",
+                    times.source() + " has no time of a micro-benchmark for " + platform.uri()
+                            + "; accepted is what 'weft calibrate' wrote on a platform with as many devices and compute units");
+        }
+        measurements.addAll(schedules);
+        Map<String, String> all = new LinkedHashMap<>(times.provenance());
+        all.put(
+                "fitted anew",
+                Instant.now().truncatedTo(ChronoUnit.SECONDS) + ", to " + (measurements.size() - schedules.size())
+                        + " times that were written down then");
+        all.putAll(provenance);
+        List<DeviceProperties> devices =
+                platform.devices().stream().map(Device::properties).toList();
+        ModelFitter.Fit fit = fitter.fit(
+                new ModelFitter.Request(name, start, devices, platform.topology(), measurements, host(platform), all));
+        return new CalibrationReport(Figures.MEASURED.label(), times.source(), name, all, fit);
+    }
+
     // Benchmarks.
 
     private List<ModelFitter.Measurement> measure(

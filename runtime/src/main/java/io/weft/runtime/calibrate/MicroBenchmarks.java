@@ -74,8 +74,36 @@ final class MicroBenchmarks {
 
     /** Rows and columns of tiles that GEMM libraries have. */
     private static final long[][] TILES = {
-        {256, 256}, {256, 128}, {128, 256}, {192, 128}, {128, 128}, {64, 256}, {128, 64}, {64, 64}, {32, 64}, {64, 32}
+        {256, 256},
+        {256, 128},
+        {128, 256},
+        {192, 128},
+        {128, 128},
+        {64, 256},
+        {128, 64},
+        {64, 64},
+        {32, 64},
+        {64, 32},
+        {128, 320},
+        {192, 192},
+        {128, 192},
+        {160, 128},
+        {96, 256},
+        {128, 96}
     };
+
+    /** Products that add to what is there; each stands among the plain ones, too, so that the two tell what the adding costs. */
+    private static final long[][] ACCUMULATED = {
+        {512, 8192, 8192}, {1024, 8192, 8192}, {4096, 8192, 2048}, {4096, 8192, 8192}
+    };
+
+    /** Halves of such products along K, of which the second adds to the first in fp32. */
+    private static final long[][] SLABS = {{1024, 8192, 4096}, {4096, 8192, 4096}};
+
+    /** Bytes of a reduction's result. */
+    private static final long[] REDUCED = {MIB, 16 * MIB, 128 * MIB};
+
+    private static final long REDUCED_COLUMNS = 4096;
 
     /** Products that run side by side: from one that leaves half of the device free to ones that fill it many times. */
     private static final long[][] PAIRS = {{256, 2048, 4096}, {1024, 2048, 4096}, {2048, 8192, 8192}, {4096, 8192, 8192}
@@ -107,6 +135,7 @@ final class MicroBenchmarks {
         all.launches();
         all.spreads();
         all.local();
+        all.reductions();
         if (all.devices > 1 && platform.has(Capability.PEER_COPY)) {
             all.copies();
         }
@@ -200,6 +229,44 @@ final class MicroBenchmarks {
         }
     }
 
+    /** Two parts added up, whole and as blocks of columns, and sums that are rounded: what schedules do with parts that have arrived. */
+    private void reductions() {
+        ElementType half = ElementType.BF16;
+        for (long bytes : REDUCED) {
+            long rows = bytes / half.bytes() / REDUCED_COLUMNS;
+            CommandGraph.Builder whole = CommandGraph.builder(1);
+            CommandGraph.Builder gaps = CommandGraph.builder(1);
+            CommandGraph.Builder rounding = CommandGraph.builder(1);
+            reduce(
+                    whole,
+                    matrix(output(whole, 0, bytes), rows, half),
+                    matrix(input(whole, 0, bytes), rows, half),
+                    matrix(input(whole, 0, bytes), rows, half));
+            BufferView wide = BufferView.matrix(output(gaps, 0, 2 * bytes), 0, rows, 2 * REDUCED_COLUMNS, half);
+            reduce(
+                    gaps,
+                    wide.columnRange(0, REDUCED_COLUMNS),
+                    matrix(input(gaps, 0, bytes), rows, half),
+                    matrix(input(gaps, 0, bytes), rows, half));
+            ElementType sum = ElementType.FP32;
+            reduce(
+                    rounding,
+                    matrix(output(rounding, 0, bytes), rows, half),
+                    matrix(input(rounding, 0, rows * REDUCED_COLUMNS * sum.bytes()), rows, sum));
+            add(Probe.REDUCE, "sum of two of " + size(bytes), whole);
+            add(Probe.REDUCE, "sum of two into columns, " + size(bytes), gaps);
+            add(Probe.REDUCE, "rounding to " + size(bytes), rounding);
+        }
+    }
+
+    private static BufferView matrix(Slot slot, long rows, ElementType type) {
+        return BufferView.matrix(slot, 0, rows, REDUCED_COLUMNS, type);
+    }
+
+    private static void reduce(CommandGraph.Builder graph, BufferView result, BufferView... inputs) {
+        graph.add(0, 0, Priority.NORMAL, new Command.Reduce(result, List.of(inputs), ReduceOp.SUM), "reduce");
+    }
+
     private void copies() {
         Set<String> kinds = new HashSet<>();
         for (int from = 0; from < devices; from++) {
@@ -276,6 +343,21 @@ final class MicroBenchmarks {
             product(shape[0], shape[1], shape[2]);
         }
         wholeWaves();
+        for (long[] shape : ACCUMULATED) {
+            CommandGraph.Builder graph = CommandGraph.builder(1);
+            multiply(graph, 0, shape[0], shape[1], shape[2], resultType(), true);
+            add(Probe.GEMM_ACCUMULATE, "product " + shape(shape[0], shape[1], shape[2]) + " added", graph);
+        }
+        if (type.isFloating() && type != ElementType.FP32) {
+            for (long[] shape : SLABS) {
+                for (boolean added : new boolean[] {false, true}) {
+                    CommandGraph.Builder graph = CommandGraph.builder(1);
+                    multiply(graph, 0, shape[0], shape[1], shape[2], ElementType.FP32, added);
+                    String name = "product " + shape(shape[0], shape[1], shape[2]) + " in fp32";
+                    add(Probe.GEMM_ACCUMULATE, added ? name + " added" : name, graph);
+                }
+            }
+        }
         for (long[] shape : PAIRS) {
             CommandGraph.Builder pair = CommandGraph.builder(1);
             multiply(pair, 0, shape[0], shape[1], shape[2]);
@@ -352,19 +434,27 @@ final class MicroBenchmarks {
     /** A product's node and what it writes. */
     private record Product(int node, Slot result) {}
 
+    private ElementType resultType() {
+        return type == ElementType.INT8 ? ElementType.INT32 : type.isFp8() ? ElementType.BF16 : type;
+    }
+
     private Product multiply(CommandGraph.Builder graph, int lane, long m, long n, long k) {
-        ElementType result = type == ElementType.INT8 ? ElementType.INT32 : type.isFp8() ? ElementType.BF16 : type;
+        return multiply(graph, lane, m, n, k, resultType(), false);
+    }
+
+    private Product multiply(
+            CommandGraph.Builder graph, int lane, long m, long n, long k, ElementType result, boolean added) {
         Slot a = input(graph, 0, m * k * type.bytes());
         Slot b = input(graph, 0, k * n * type.bytes());
         Slot c = output(graph, 0, m * n * result.bytes());
+        BufferView target = BufferView.matrix(c, 0, m, n, result);
+        BufferView left = BufferView.matrix(a, 0, m, k, type);
+        BufferView right = BufferView.matrix(b, 0, k, n, type);
         int node = graph.add(
                 0,
                 lane,
                 Priority.NORMAL,
-                Command.Gemm.of(
-                        BufferView.matrix(c, 0, m, n, result),
-                        BufferView.matrix(a, 0, m, k, type),
-                        BufferView.matrix(b, 0, k, n, type)),
+                added ? Command.Gemm.accumulate(target, left, right) : Command.Gemm.of(target, left, right),
                 "gemm");
         return new Product(node, c);
     }

@@ -17,9 +17,11 @@ import java.util.function.Predicate;
  * @param measured what was measured: platform and date
  * @param figures {@code measured}, or {@code model} when the results are a model's own
  * @param model URI of the model that predicts
- * @param problems one for each problem of the results
+ * @param leftOut shapes of the results that do not count, as the model was fitted to them
+ * @param problems one for each other problem of the results
  */
-public record PredictionReport(String measured, String figures, String model, List<Problem> problems) {
+public record PredictionReport(
+        String measured, String figures, String model, List<String> leftOut, List<Problem> problems) {
     /** What a line is about when it is not a schedule. */
     public static final String GEMM_ALONE = "GEMM alone";
 
@@ -83,6 +85,7 @@ public record PredictionReport(String measured, String figures, String model, Li
     }
 
     public PredictionReport {
+        leftOut = List.copyOf(leftOut);
         problems = List.copyOf(problems);
     }
 
@@ -138,7 +141,13 @@ public record PredictionReport(String measured, String figures, String model, Li
                 .append("`. Times held against it: ")
                 .append(measured);
         text.append(figures.equals("measured") ? "" : " (themselves a model's: predicted, not measured)");
-        text.append(". Errors are predicted over measured time minus 1.\n\n");
+        text.append(". Errors are predicted over measured time minus 1.");
+        if (!leftOut.isEmpty()) {
+            text.append(" Left out, because the model was fitted to some of their times: ")
+                    .append(String.join("; ", leftOut))
+                    .append('.');
+        }
+        text.append("\n\n");
         Errors all = errors();
         text.append(String.format(
                 Locale.ROOT,
@@ -212,6 +221,7 @@ public record PredictionReport(String measured, String figures, String model, Li
             json.member("model", model);
             json.member("results", measured);
             json.member("figures", figures);
+            json.member("leftOut", String.join("; ", leftOut));
             Errors all = errors();
             json.member("schedules", all.count());
             json.member("medianError", all.median());

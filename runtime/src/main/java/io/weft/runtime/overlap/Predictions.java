@@ -34,9 +34,47 @@ public final class Predictions {
      * @throws AcceleratorException BAD_DOCUMENT for a file that is none; UNSUPPORTED without a model; INVALID_ARGUMENT when the model has too few devices
      */
     public static PredictionReport compare(Path results, Platform platform) {
+        return compare(results, platform, List.of());
+    }
+
+    /**
+     * Predicts what was measured, some shapes left out: those that a model was fitted to say nothing about how well it predicts.
+     *
+     * @param except shapes that do not count
+     */
+    public static PredictionReport compare(Path results, Platform platform, List<ShapesFile.Shape> except) {
         PerformanceModel model = platform.extension(PerformanceModel.class)
                 .orElseThrow(() -> AcceleratorException.unsupported(
                         "predict", Capability.PERFORMANCE_MODEL, platform.uri().toString()));
+        JsonFields root = read(results);
+        List<PredictionReport.Problem> problems = new ArrayList<>();
+        for (JsonFields result : root.objects("results")) {
+            if (result.isNull("refusal")) {
+                OverlapProblem problem = problem(result);
+                if (except.stream().noneMatch(shape -> isOf(problem, shape))) {
+                    problems.add(problem(problem, result, model));
+                }
+            }
+        }
+        if (problems.isEmpty()) {
+            throw AcceleratorException.invalid(
+                    "predict",
+                    "no problem of " + results + " is left; accepted are shapes to leave out that are not all of them");
+        }
+        return new PredictionReport(
+                root.text("platform") + ", " + root.text("date"),
+                root.text("figures"),
+                platform.uri().toString(),
+                except.stream()
+                        .map(shape ->
+                                shape.pattern().map(pattern -> pattern + " ").orElse("") + shape.m() + "," + shape.n()
+                                        + "," + shape.k())
+                        .toList(),
+                problems);
+    }
+
+    /** Results of an overlap benchmark. */
+    static JsonFields read(Path results) {
         JsonFields root = new JsonFields(SUBJECT, results.toString(), JsonReader.read(SUBJECT, results));
         if (root.isNull("kind") || !root.text("kind").equals(OverlapBenchReport.KIND)) {
             throw new AcceleratorException(
@@ -44,23 +82,19 @@ public final class Predictions {
                     SUBJECT,
                     results + " is no overlap benchmark; accepted is what 'weft bench overlap --json FILE' writes");
         }
-        List<PredictionReport.Problem> problems = new ArrayList<>();
-        for (JsonFields result : root.objects("results")) {
-            if (result.isNull("refusal")) {
-                problems.add(problem(result, model));
-            }
-        }
-        return new PredictionReport(
-                root.text("platform") + ", " + root.text("date"),
-                root.text("figures"),
-                platform.uri().toString(),
-                problems);
+        return root;
     }
 
-    private static PredictionReport.Problem problem(JsonFields result, PerformanceModel model) {
-        OverlapProblem problem;
+    static boolean isOf(OverlapProblem problem, ShapesFile.Shape shape) {
+        return shape.pattern().orElse(problem.pattern()) == problem.pattern()
+                && shape.m() == problem.m()
+                && shape.n() == problem.n()
+                && shape.k() == problem.k();
+    }
+
+    static OverlapProblem problem(JsonFields result) {
         try {
-            problem = OverlapProblem.of(
+            return OverlapProblem.of(
                             Pattern.parse(result.text("pattern")),
                             result.whole("m"),
                             result.whole("n"),
@@ -76,6 +110,9 @@ public final class Predictions {
                             + (wrong instanceof AcceleratorException refusal ? refusal.detail() : "too many ranks"),
                     wrong);
         }
+    }
+
+    private static PredictionReport.Problem problem(OverlapProblem problem, JsonFields result, PerformanceModel model) {
         List<PredictionReport.Line> lines = new ArrayList<>();
         alone(lines, result, "gemmUs", PredictionReport.GEMM_ALONE, AloneGraphs.gemm(problem), model);
         if (problem.ranks() > 1) {
@@ -124,7 +161,7 @@ public final class Predictions {
         return new PredictionReport.Problem(problem, lines, choice, best, chosen / fastest - 1);
     }
 
-    private static Schedule schedule(JsonFields timed) {
+    static Schedule schedule(JsonFields timed) {
         try {
             return Schedule.parse(timed.text("schedule"));
         } catch (AcceleratorException unknown) {

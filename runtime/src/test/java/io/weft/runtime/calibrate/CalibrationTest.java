@@ -19,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -138,6 +139,57 @@ class CalibrationTest {
                 assertEquals(2, fitted.devices().size());
             }
         }
+    }
+
+    @Test
+    void timesThatWereWrittenDownAreFittedAnewWithoutAnyMeasurement() {
+        ModelFitter.Document written = new ModelFitter.Document("written.yaml", """
+                # SPDX-License-Identifier: Apache-2.0
+                #
+                # date: 2026-01-02T03:04:05Z
+                # start: elsewhere.yaml
+                #
+                # launch 2 measured, median 3.38 %, worst 18.50 %
+                #
+                # 1 fills on one lane 4.50 us measured 4.60 us fitted +1.86 %
+                # 8 fills on one lane 18.50 us measured 14.57 us fitted -6.30 %
+                # what no benchmark is called 1.00 us measured 1.00 us fitted +0.00 %
+                #
+                machine: written
+                # not in the head 9.00 us measured
+                """);
+        RecordedTimes times = RecordedTimes.of(written);
+        assertEquals(Map.of("date", "2026-01-02T03:04:05Z"), times.provenance());
+        assertEquals(3, times.nanos().size());
+        try (Platform platform = Accelerators.discover().open("sim:switch-8?mode=timing&devices=2")) {
+            CalibrationReport report = refit(platform, times);
+            assertEquals(2, report.fit().residuals().size());
+            assertEquals(4500, report.fit().residuals().getFirst().measuredNanos(), 1e-9);
+            report.errors().forEach((probe, errors) -> assertTrue(errors.worst() < 0.01, () -> probe + ": " + errors));
+            String document = report.fit().document();
+            assertTrue(document.contains("# date: 2026-01-02T03:04:05Z"), document);
+            assertTrue(document.contains("to 2 times that were written down then"), document);
+            AcceleratorException none = assertThrows(
+                    AcceleratorException.class,
+                    () -> refit(platform, new RecordedTimes("other.yaml", Map.of("nothing", 1.0), Map.of())));
+            assertEquals(ErrorCode.BAD_DOCUMENT, none.code());
+        }
+        AcceleratorException empty = assertThrows(
+                AcceleratorException.class, () -> RecordedTimes.of(new ModelFitter.Document("m.yaml", "machine: m")));
+        assertTrue(empty.getMessage().contains("m.yaml"), empty::getMessage);
+    }
+
+    private static CalibrationReport refit(Platform platform, RecordedTimes times) {
+        return new Calibration(new Selectors(EffectiveSettings.defaults()))
+                .refit(
+                        platform,
+                        platform.extension(ModelFitter.class).orElseThrow(),
+                        "again",
+                        Optional.of(document("switch-8")),
+                        ElementType.BF16,
+                        times,
+                        List.of(),
+                        Map.of());
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.weft.runtime.tuning.Selectors;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Pattern;
 import io.weft.scheduler.Schedule;
+import io.weft.spi.ModelFitter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -144,6 +145,27 @@ class OverlapBenchTest {
             assertTrue(foreign.errors().median() > 0.01, foreign::json);
             assertTrue(foreign.markdown().contains("| gemm-reduce-scatter | 4096, 4096, 8192 |"), foreign::markdown);
             assertEquals("model", foreign.figures());
+
+            List<ShapesFile.Shape> fitted = ShapesFile.parse("a test", "4096,4096,8192");
+            assertThrows(AcceleratorException.class, () -> Predictions.compare(file, platform, fitted));
+            assertEquals(
+                    own.errors(),
+                    Predictions.compare(file, platform, ShapesFile.parse("a test", "all-gather-gemm 4096,4096,8192"))
+                            .errors());
+            List<ModelFitter.Measurement> times = ScheduleTimes.read(file, fitted);
+            assertTrue(
+                    times.stream()
+                            .anyMatch(time -> time.probe() == ModelFitter.Probe.GEMM_ACCUMULATE
+                                    && time.name().startsWith("gemm-reduce-scatter 4096x4096x8192 ")
+                                    && time.name().contains("reduction=accumulate")),
+                    times::toString);
+            assertTrue(
+                    times.stream()
+                            .anyMatch(time -> time.probe() == ModelFitter.Probe.REDUCE
+                                    && time.name().contains("uniform-fused-2d")),
+                    times::toString);
+            List<ShapesFile.Shape> unknown = ShapesFile.parse("a test", "1,2,3");
+            assertThrows(AcceleratorException.class, () -> ScheduleTimes.read(file, unknown));
 
             Files.writeString(file, "{\"kind\": \"something else\"}");
             AcceleratorException refusal =

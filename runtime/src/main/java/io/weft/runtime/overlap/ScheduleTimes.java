@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.runtime.overlap;
+
+import io.weft.api.AcceleratorException;
+import io.weft.scheduler.Lowering;
+import io.weft.scheduler.OverlapProblem;
+import io.weft.scheduler.Reduction;
+import io.weft.scheduler.Schedule;
+import io.weft.spi.ModelFitter;
+import io.weft.spi.ModelFitter.Probe;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Times of schedules for a fit, out of what {@code weft bench overlap --json FILE} wrote: for numbers that no micro-benchmark of a calibration has decided yet. Stateless.
+ *
+ * <p>Only schedules that tell such numbers take part: those that add to arrived parts ({@link Probe#GEMM_ACCUMULATE}), and those that cut along K or N and so round sums or add into columns ({@link Probe#REDUCE}).
+ */
+public final class ScheduleTimes {
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    private ScheduleTimes() {}
+
+    /**
+     * Reads the times of some shapes.
+     *
+     * @throws AcceleratorException BAD_DOCUMENT for a file that is none; INVALID_ARGUMENT when it has no such schedule of these shapes
+     */
+    public static List<ModelFitter.Measurement> read(Path results, List<ShapesFile.Shape> shapes) {
+        List<ModelFitter.Measurement> measurements = new ArrayList<>();
+        for (JsonFields result : Predictions.read(results).objects("results")) {
+            if (!result.isNull("refusal")) {
+                continue;
+            }
+            OverlapProblem problem = Predictions.problem(result);
+            if (shapes.stream().noneMatch(shape -> Predictions.isOf(problem, shape))) {
+                continue;
+            }
+            for (JsonFields timed : result.objects("schedules")) {
+                Schedule schedule = Predictions.schedule(timed);
+                boolean slabs = schedule.kind() == Schedule.Kind.UNIFORM_FUSED_2D;
+                if (!timed.isNull("us") && (slabs || schedule.reduction() == Reduction.ACCUMULATE)) {
+                    measurements.add(new ModelFitter.Measurement(
+                            slabs ? Probe.REDUCE : Probe.GEMM_ACCUMULATE,
+                            problem.pattern() + " " + problem.m() + "x" + problem.n() + "x" + problem.k() + " "
+                                    + schedule,
+                            Lowering.lower(problem, schedule).graph(),
+                            timed.number("us") * NANOS_PER_MICRO));
+                }
+            }
+        }
+        if (measurements.isEmpty()) {
+            throw AcceleratorException.invalid(
+                    "calibrate",
+                    results
+                            + " has no schedule of the shapes to fit that reduces by accumulation or cuts in two dimensions");
+        }
+        return measurements;
+    }
+}
