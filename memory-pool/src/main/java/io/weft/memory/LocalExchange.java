@@ -6,11 +6,14 @@ import io.weft.api.ErrorCode;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
-/** Ranks as threads of one process. The first failure is everybody's: later calls get it at once. */
+/**
+ * Ranks as threads of one process. The first failure is everybody's: later calls get it at once. A round that is complete is complete for every rank, also for one that wakes up so late that the others have failed in the next.
+ */
 final class LocalExchange implements SymmetricExchange {
     private final int ranks;
-    private final Duration timeout;
+    private final Supplier<Duration> timeout;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition moved = lock.newCondition();
     private final long[] reached;
@@ -21,7 +24,12 @@ final class LocalExchange implements SymmetricExchange {
     private int arrived;
     private AcceleratorException failure;
 
-    LocalExchange(int ranks, Duration timeout) {
+    /**
+     * Makes one.
+     *
+     * @param timeout asked for at the start of each rank's wait
+     */
+    LocalExchange(int ranks, Supplier<Duration> timeout) {
         this.ranks = ranks;
         this.timeout = timeout;
         this.reached = new long[ranks];
@@ -50,26 +58,39 @@ final class LocalExchange implements SymmetricExchange {
                 moved.signalAll();
                 return last;
             }
-            long left = timeout.toNanos();
-            while (round == number && failure == null) {
-                if (left <= 0) {
-                    fail(new AcceleratorException(
-                            ErrorCode.TIMEOUT,
-                            "symmetric heap",
-                            "round " + number + " is not complete after " + timeout.toMillis() + " ms: "
-                                    + lagging(number)));
-                }
-                left = moved.awaitNanos(left);
-            }
-            throwFailure();
-            return last;
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            fail(new AcceleratorException(
-                    ErrorCode.ABORTED, "symmetric heap", "rank " + rank + " was interrupted in round " + number));
-            throw failure;
+            await(rank, number);
+            return last; // The next round cannot complete without this rank.
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Waits until a round is complete. */
+    private void await(int rank, long number) {
+        Duration limit = timeout.get();
+        long left = limit.toNanos();
+        boolean interrupted = false;
+        while (round == number) {
+            throwFailure();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+                fail(new AcceleratorException(
+                        ErrorCode.ABORTED, "symmetric heap", "rank " + rank + " was interrupted in round " + number));
+            }
+            if (left <= 0) {
+                fail(new AcceleratorException(
+                        ErrorCode.TIMEOUT,
+                        "symmetric heap",
+                        "round " + number + " is not complete after " + limit.toMillis() + " ms: " + lagging(number)));
+            }
+            try {
+                left = moved.awaitNanos(left);
+            } catch (InterruptedException stop) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

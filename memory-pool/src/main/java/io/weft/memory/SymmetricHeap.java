@@ -11,6 +11,7 @@ import io.weft.spi.SymmetricMemoryDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Equal memory on every rank, handed out so that the same offset names corresponding bytes on each: a peer's address is its base plus the offset, though virtual
@@ -38,7 +39,7 @@ public final class SymmetricHeap implements AutoCloseable {
     private final SymmetricExchange exchange;
     private final List<Rank> ranks = new ArrayList<>();
 
-    private SymmetricHeap(List<Device> devices, long bytes, long windowAlignment, Duration timeout) {
+    private SymmetricHeap(List<Device> devices, long bytes, long windowAlignment, Supplier<Duration> timeout) {
         Device first = devices.getFirst();
         SymmetricMemoryDriver driver = first.platform()
                 .extension(SymmetricMemoryDriver.class)
@@ -94,7 +95,12 @@ public final class SymmetricHeap implements AutoCloseable {
             throw AcceleratorException.invalid(
                     "symmetric heap", "window alignment " + windowAlignment + " must be a power of two");
         }
-        return new SymmetricHeap(devices, bytes, windowAlignment, timeout);
+        return new SymmetricHeap(devices, bytes, windowAlignment, () -> timeout);
+    }
+
+    /** The same with a time limit that may change, asked for at the start of each rank's wait. */
+    static SymmetricHeap open(List<Device> devices, long bytes, Supplier<Duration> timeout) {
+        return new SymmetricHeap(devices, bytes, 1, timeout);
     }
 
     /** One rank's side, used by one thread at a time. */

@@ -13,6 +13,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -146,9 +149,13 @@ class SymmetricHeapTest {
 
     @Test
     void aRankThatDoesNotComeIsNamedWithinTheTimeout() {
-        SymmetricHeap heap = heap(Duration.ofMillis(100));
+        // A short limit only once all are through round 1: a slow machine must not fail that one.
+        AtomicReference<Duration> limit = new AtomicReference<>(Duration.ofHours(1));
+        SymmetricHeap heap = SymmetricHeap.open(fake.platform.devices(), 32 * MB, limit::get);
+        CyclicBarrier through = new CyclicBarrier(4, () -> limit.set(Duration.ofMillis(20)));
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             rank.allocate(100);
+            meet(through);
             if (rank.number() != 1) {
                 rank.allocate(100);
             }
@@ -159,6 +166,31 @@ class SymmetricHeapTest {
             assertTrue(
                     thrown.get(rank).getMessage().contains("rank 1 was last in round 1"),
                     thrown.get(rank).getMessage());
+        }
+    }
+
+    private static void meet(CyclicBarrier barrier) {
+        try {
+            barrier.await();
+        } catch (InterruptedException | BrokenBarrierException stopped) {
+            throw new AssertionError(stopped);
+        }
+    }
+
+    @Test
+    void aRoundThatIsCompleteIsCompleteAlsoForARankThatWakesUpLate() {
+        for (int attempt = 0; attempt < 300; attempt++) {
+            SymmetricHeap heap = heap(Duration.ofHours(1));
+            List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
+                rank.barrier();
+                if (rank.number() == 1) {
+                    rank.leave("its process ended");
+                } else if (rank.number() != 2) {
+                    rank.barrier();
+                }
+            });
+            assertNull(thrown.get(2), "attempt " + attempt);
+            heap.close();
         }
     }
 
