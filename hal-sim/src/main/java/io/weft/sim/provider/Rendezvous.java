@@ -17,22 +17,25 @@ import java.util.stream.Stream;
 /**
  * Where a host thread waits in real time because only another thread can help: when virtual time can go no further, the missing part may be about to be issued.
  *
- * <p>It waits no longer than it makes sense. When no other thread of the application can run, a short grace is enough (for one that is just being started);
- * otherwise the wait ends when nobody has issued anything for the whole time limit. Used under the platform's lock.
+ * <p>It waits no longer than it makes sense. When no other thread of the application can run, a short grace is enough (for one that is just being started or woken);
+ * otherwise the wait ends when nobody has issued anything for the whole time limit. Time counts only in small steps, after each of which whoever waits has run: while the process is stopped, or has no processor to run on, others cannot
+ * come either. Used under the platform's lock.
  */
 final class Rendezvous {
-    /** Long enough for a thread to start on a busy machine, short enough for a person. */
-    private static final long GRACE_MILLIS = 250;
+    /** Long enough for a thread to start or to wake up, short enough for a person, ns. */
+    private static final long GRACE_NANOS = 250_000_000;
+    /** How often whoever waits must have run at least before it gives up. */
+    private static final int STEPS = 10;
 
     private final ReentrantLock lock;
     private final Condition changed;
-    private final long limitMillis;
+    private final long limitNanos;
+    private final long graceNanos;
     private final Set<Thread> threads = Collections.newSetFromMap(new WeakHashMap<>());
     private final Set<Thread> waiting = Collections.newSetFromMap(new WeakHashMap<>());
     private Thread last;
     private long progress;
-    private long hopelessSince;
-    private long hopelessAt = -1;
+    private Quiet polled;
 
     /**
      * @param lock the platform's
@@ -41,7 +44,8 @@ final class Rendezvous {
     Rendezvous(ReentrantLock lock, long limitMillis) {
         this.lock = lock;
         this.changed = lock.newCondition();
-        this.limitMillis = limitMillis;
+        this.limitNanos = TimeUnit.MILLISECONDS.toNanos(limitMillis);
+        this.graceNanos = Math.min(GRACE_NANOS, limitNanos);
     }
 
     /** The current thread uses the platform. */
@@ -71,26 +75,21 @@ final class Rendezvous {
      * @param hopeless what to throw when it will not come to pass
      */
     void await(BooleanSupplier done, Supplier<AcceleratorException> hopeless) {
-        long quietSince = System.nanoTime();
+        Quiet quiet = new Quiet();
         boolean interrupted = false;
         try {
             while (!done.getAsBoolean()) {
-                long before = progress;
-                long quiet = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - quietSince);
-                if (quiet >= patience()) {
+                if (quiet.isHopeless()) {
                     throw hopeless.get();
                 }
                 waiting.add(Thread.currentThread());
                 try {
-                    changed.awaitNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(GRACE_MILLIS, patience() - quiet)));
+                    changed.awaitNanos(graceNanos / STEPS);
                 } catch (InterruptedException request) {
                     interrupted = true;
                     throw hopeless.get();
                 } finally {
                     waiting.remove(Thread.currentThread());
-                }
-                if (progress != before) {
-                    quietSince = System.nanoTime();
                 }
             }
         } finally {
@@ -102,16 +101,37 @@ final class Rendezvous {
 
     /** For polls that find nothing left to happen: whether nothing was issued for so long that nothing will be. */
     boolean isHopeless() {
-        long now = System.nanoTime();
-        if (hopelessAt != progress) {
-            hopelessAt = progress;
-            hopelessSince = now;
+        if (polled == null || polled.since != progress) {
+            polled = new Quiet();
         }
-        return TimeUnit.NANOSECONDS.toMillis(now - hopelessSince) >= patience();
+        return polled.isHopeless();
     }
 
-    private long patience() {
-        return othersCanRun() ? limitMillis : Math.min(GRACE_MILLIS, limitMillis);
+    /** For how long nothing was issued, as the looks of one waiter or of those who poll tell. */
+    private final class Quiet {
+        private long since = progress;
+        private long looked = System.nanoTime();
+        /** Time without progress, and that part at its end in which no other thread could run either, ns. */
+        private long quiet;
+
+        private long alone;
+
+        /** Looks: whether nothing will be issued any more. */
+        boolean isHopeless() {
+            long now = System.nanoTime();
+            long passed = now - looked;
+            looked = now;
+            boolean others = othersCanRun();
+            if (since != progress) {
+                since = progress;
+                quiet = 0;
+                alone = 0;
+            } else {
+                quiet += Math.min(passed, limitNanos / STEPS + 1);
+                alone = others ? 0 : alone + Math.min(passed, graceNanos / STEPS + 1);
+            }
+            return quiet >= limitNanos || (!others && alone >= graceNanos);
+        }
     }
 
     /** Whether a thread that may be about to issue something is able to: one that has used the platform, or any of the application's own. */
@@ -130,12 +150,15 @@ final class Rendezvous {
     }
 
     private boolean canRun(Thread thread) {
-        if (thread == Thread.currentThread() || waiting.contains(thread) || lock.hasQueuedThread(thread)) {
+        if (thread == Thread.currentThread() || waiting.contains(thread)) {
             return false;
+        }
+        if (lock.hasQueuedThread(thread)) {
+            return true; // It comes in when we give the lock away.
         }
         return switch (thread.getState()) {
             case RUNNABLE, TIMED_WAITING, BLOCKED -> true;
-            // One that waits without a limit, for this lock or for anything else, cannot help unless somebody wakes it.
+            // One that waits without a limit cannot help unless somebody wakes it.
             case WAITING, NEW, TERMINATED -> false;
         };
     }
