@@ -45,6 +45,9 @@ void standin_set(const char *name, long value) {
     pthread_mutex_lock(&figures_lock);
     *figure(name) = value;
     pthread_mutex_unlock(&figures_lock);
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
 }
 
 long standin_get(const char *name) {
@@ -331,6 +334,7 @@ struct si_stream {
     int blocking;
     int is_default;
     int closing;
+    int wanted; // somebody has waited for it
     pthread_t thread;
     work_item *head, *last;
     signal_t *tail;
@@ -373,6 +377,8 @@ static void drop(signal_t *s) {
     }
 }
 
+static int run_copy(void *argument);
+
 static void *run_stream(void *argument) {
     si_stream *stream = argument;
     pthread_mutex_lock(&lock);
@@ -388,6 +394,9 @@ static void *run_stream(void *argument) {
             while (!item->waits[i]->done) {
                 pthread_cond_wait(&changed, &lock);
             }
+        }
+        while (item->work == run_copy && si_fault("lazy-copies") && !stream->wanted && !stream->closing) {
+            pthread_cond_wait(&changed, &lock);
         }
         if (item->work && !failed[stream->device]) {
             pthread_mutex_unlock(&lock);
@@ -567,15 +576,23 @@ static int wait_signal(signal_t *s, int device) {
     return failed[device] ? SI_DEVICE_FAILED : SI_OK;
 }
 
+static int wait_stream(si_stream *stream) {
+    int device = stream->device;
+    signal_t *tail = keep(stream->tail);
+    stream->wanted = 1;
+    pthread_cond_broadcast(&changed);
+    int code = wait_signal(tail, device); // The stream may be gone afterwards.
+    drop(tail);
+    return code;
+}
+
 int si_stream_synchronize(si_stream *stream) {
     pthread_mutex_lock(&lock);
     int code;
     if (stream->capture) {
         code = SI_CAPTURE_ILLEGAL;
     } else {
-        signal_t *tail = keep(stream->tail);
-        code = wait_signal(tail, stream->device);
-        drop(tail);
+        code = wait_stream(stream);
     }
     pthread_mutex_unlock(&lock);
     return code;
@@ -595,9 +612,7 @@ int si_device_synchronize(int device) {
         again = 0;
         for (si_stream *stream = streams; stream; stream = stream->next) {
             if (stream->device == device && stream->tail && !stream->tail->done) {
-                signal_t *tail = keep(stream->tail);
-                wait_signal(tail, device);
-                drop(tail);
+                wait_stream(stream);
                 again = 1;
                 break;
             }

@@ -40,6 +40,7 @@ void si_store(void *base, int64_t index, int type, float value);
 //   devices              number of devices (2)
 //   memory-mib           memory of each device (4096)
 //   late-copy-us         every copy sleeps so long before it moves data
+//   lazy-copies          1: a stream's copies wait until somebody synchronizes it or its device, or gives it back
 //   fail-copy            the n-th copy from now fails on the device (0: none)
 //   fail-gemm            the n-th product from now fails on the device (0: none)
 //   refuse-gemm          1: the product library offers no kernel

@@ -27,6 +27,9 @@ final class Clique {
     /** How long an abort may take before its caller goes on without it. A kernel that was told to end does so within microseconds once it runs; one that is queued behind work of another communicator ends with that. */
     private static final long ABORT_MILLIS = 500;
 
+    /** How long the ranks' first exchange may take at least, ns. All of them are of this process, so it lacks nothing but time, and a busy machine may have little of it. */
+    private static final long INTRODUCTION_NANOS = 60_000_000_000L;
+
     private static final int BARRIER_BYTES = 256;
     /** Where in a barrier's memory the first exchange's received word goes. */
     private static final int RECEIVED = 128;
@@ -109,7 +112,8 @@ final class Clique {
                 }
             }
         });
-        long deadline = System.nanoTime() + owner.platform().options().stallNanos();
+        long patience = Math.max(INTRODUCTION_NANOS, owner.platform().options().stallNanos());
+        long deadline = System.nanoTime() + patience;
         for (NativeDevice device : devices) {
             while (device.runtime().isNotReady(device.runtime().queryStream(device.transferStream()))) {
                 if (System.nanoTime() - deadline > 0) {
@@ -117,8 +121,7 @@ final class Clique {
                     throw new AcceleratorException(
                             ErrorCode.TIMEOUT,
                             "communicator",
-                            "the ranks could not exchange a word within "
-                                    + owner.platform().options().stallMillis() + " ms",
+                            "the ranks could not exchange a word within " + patience / 1_000_000_000 + " s",
                             library().choice(),
                             null,
                             null);

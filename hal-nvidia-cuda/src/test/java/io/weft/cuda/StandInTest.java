@@ -125,7 +125,8 @@ class StandInTest {
             two.copy(to.vector(256, ElementType.FP32), middle.vector(256, ElementType.FP32));
             two.synchronize();
             assertEquals(11, to.read(ElementType.FP32, 1)[0]);
-            assertTrue(done.nanosSince(begun) >= 20e6, "a copy that took 20 ms seems to have taken less");
+            // The platform's clock follows the device's, which it may take to be off by a fraction of a thousandth.
+            assertTrue(done.nanosSince(begun) >= 20e6 * 0.999, "a copy that took 20 ms seems to have taken less");
         } finally {
             standIn.set("late-copy-us", 0);
         }

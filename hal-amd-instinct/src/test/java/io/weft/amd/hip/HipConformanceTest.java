@@ -59,7 +59,7 @@ class HipConformanceTest {
     void aLibraryWhoseStreamsDoNotWaitBreaksTheRuleOfOrder() {
         HipStandIn wrong = HipStandIn.alone("conformance-wrong");
         wrong.set("ignore-waits", 1);
-        wrong.set("late-copy-us", 2_000);
+        wrong.set("lazy-copies", 1);
         Report report = judge(wrong, 1, RunOptions.defaults().withRules(List.of("STR-003")));
         assertTrue(
                 report.verdicts().stream().anyMatch(verdict -> verdict.outcome() == Outcome.BROKEN),

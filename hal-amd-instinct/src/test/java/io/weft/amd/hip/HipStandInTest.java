@@ -223,7 +223,6 @@ class HipStandInTest {
     @Test
     void aStreamThatDoesNotWaitIsSeenInTheData() {
         HipStandIn wrong = HipStandIn.alone("wrong_order");
-        wrong.set("late-copy-us", 30_000);
         for (int ignore : new int[] {0, 1}) {
             // One device: the clocks of several are compared by waits when a platform is opened, which would find it.
             try (Platform one = wrong.open("devices=0");
@@ -235,6 +234,9 @@ class HipStandInTest {
                 from.write(ElementType.FP32, 5);
                 middle.write(ElementType.FP32, 0);
                 wrong.set("ignore-waits", ignore);
+                // As late as can be: whoever does not wait comes first, however slow the machine is.
+                wrong.set("late-copy-us", ignore == 0 ? 30_000 : 0);
+                wrong.set("lazy-copies", ignore);
                 writer.copy(middle.vector(1, ElementType.FP32), from.vector(1, ElementType.FP32));
                 writer.record(done);
                 reader.waitFor(done);
@@ -243,6 +245,7 @@ class HipStandInTest {
                 writer.synchronize();
                 assertEquals(ignore == 0 ? 9 : 5, middle.read(ElementType.FP32, 1)[0]);
                 wrong.set("ignore-waits", 0);
+                wrong.set("lazy-copies", 0);
             }
         }
     }

@@ -20,7 +20,7 @@ import java.util.Set;
 final class AclStandIn {
     private static final String CORE = "standin_core";
 
-    /** Cores that this process has built; a library must not be written anew while it is in use. */
+    /** Cores and editions that this process has built; a library must not be written anew while it is in use. */
     private static final Set<String> BUILT = new HashSet<>();
 
     private static final Map<String, String> NEWER = Map.of(
@@ -73,6 +73,9 @@ final class AclStandIn {
                         core.resolve("standin_core.c"),
                         core,
                         List.of("-lpthread", "-lm"));
+            }
+            if (!BUILT.add("edition " + edition)) {
+                return folder;
             }
             for (Map.Entry<String, String> part : parts.entrySet()) {
                 List<String> more = new ArrayList<>(List.of(part.getValue().split(" ")));

@@ -145,14 +145,14 @@ class AclStandInTest {
         assertEquals(0, on(0, AclFunction.CREATE_EVENT_WITH_FLAG, event, FLAG_SYNC));
         MemorySegment streamStatus = cell();
         MemorySegment eventStatus = cell();
-        standIn.set("late-copy-us", 200_000);
+        standIn.set("lazy-copies", 1);
         try {
             on(0, AclFunction.MEMCPY_ASYNC, memory, 64L, allocate(0, 64), 64L, DEVICE_TO_DEVICE, stream);
             on(0, AclFunction.RECORD_EVENT, pointer(event), stream);
             assertEquals(0, on(0, AclFunction.STREAM_QUERY, stream, streamStatus));
             assertEquals(0, on(0, AclFunction.QUERY_EVENT_STATUS, pointer(event), eventStatus));
         } finally {
-            standIn.set("late-copy-us", 0);
+            standIn.set("lazy-copies", 0);
         }
         assertFalse(AclStatus.streamIsComplete(streamStatus.get(ValueLayout.JAVA_INT, 0)));
         assertFalse(AclStatus.eventIsRecorded(eventStatus.get(ValueLayout.JAVA_INT, 0)));
@@ -271,8 +271,13 @@ class AclStandInTest {
         assertFalse(libraries.isInstalled(AclLibrary.HCOMM));
         assertTrue(libraries.find(AclFunction.COMM_INIT_ROOT_INFO).isPresent());
         assertTrue(libraries.find(AclFunction.CREATE_TENSOR).isPresent(), "from the operators' library");
-        old.set("old-version", 1);
-        int capability = call(libraries, AclFunction.COMM_CONFIG_CAPABILITY);
+        int capability;
+        old.set("old-version", 1); // Of the core that all editions share.
+        try {
+            capability = call(libraries, AclFunction.COMM_CONFIG_CAPABILITY);
+        } finally {
+            old.set("old-version", 0);
+        }
         try (Arena own = Arena.ofConfined()) {
             assertEquals(160, CommConfig.in(own, capability).memory().byteSize());
         }
