@@ -6,6 +6,7 @@ import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
 import io.weft.api.graph.CommandGraph;
 import io.weft.api.graph.Slot;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** Prints a graph as a Java test that can be pasted into a plugin's build. */
@@ -21,7 +22,8 @@ final class GraphTestText {
      */
     static String of(String name, String uri, CommandGraph graph, long seed, GraphCheck.Way way) {
         StringBuilder text = new StringBuilder();
-        text.append(
+        text.append(String.format(
+                Locale.ROOT,
                 """
                 // SPDX-License-Identifier: Apache-2.0
                 import io.weft.api.*;
@@ -45,7 +47,12 @@ final class GraphTestText {
 
                     static CommandGraph graph() {
                         CommandGraph.Builder graph = CommandGraph.builder(%d);
-                """.formatted(name, uri.replace("\\", "\\\\").replace("\"", "\\\""), seed, way, graph.deviceCount()));
+                """,
+                name,
+                uri.replace("\\", "\\\\").replace("\"", "\\\""),
+                seed,
+                way,
+                graph.deviceCount()));
         for (Slot slot : graph.slots()) {
             text.append("        Slot ")
                     .append(slot.name())

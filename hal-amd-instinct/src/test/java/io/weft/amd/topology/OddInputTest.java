@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -175,9 +176,10 @@ class OddInputTest {
     void fourHivesAndThreeGpusAreRead() throws IOException {
         StringBuilder xml = new StringBuilder("<!-- four hives -->\n<system version=\"1\"><cpu numaid=\"0\">\n");
         for (int gpu = 0; gpu < 16; gpu++) {
-            xml.append(
-                    "<pci busid=\"0000:%02x:00.0\" class=\"0x038000\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"%d\" sm=\"120\" gcn=\"908\">"
-                            .formatted(gpu + 1, gpu));
+            xml.append(String.format(
+                    Locale.ROOT,
+                    "<pci busid=\"0000:%02x:00.0\" class=\"0x038000\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"%d\" sm=\"120\" gcn=\"908\">",
+                    gpu + 1, gpu));
             for (int peer = gpu / 4 * 4; peer < gpu / 4 * 4 + 4; peer++) {
                 xml.append(
                         peer == gpu
@@ -241,7 +243,7 @@ class OddInputTest {
     void expandingEntitiesAndEndlessNestingAreRefusedAtOnce() throws IOException {
         StringBuilder laughs = new StringBuilder("<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY l0 \"ha\">");
         for (int i = 1; i < 30; i++) {
-            laughs.append("<!ENTITY l%d \"&l%d;&l%d;\">".formatted(i, i - 1, i - 1));
+            laughs.append(String.format(Locale.ROOT, "<!ENTITY l%d \"&l%d;&l%d;\">", i, i - 1, i - 1));
         }
         refusal("--amd-xml", file(laughs + "]><system>&l29;</system>"));
         assertTrue(refusal("--amd-xml", file("<system>" + "<pci busid=\"0000:01:00.0\">".repeat(5000)))

@@ -272,7 +272,7 @@ public final class HtmlReport {
         TreeMap<String, String> names = new TreeMap<>();
         for (int node = 0; node < graph.size(); node++) {
             if (graph.device(node) >= firstDevice && graph.device(node) < endDevice) {
-                String key = "%06d 0 %06d".formatted(graph.device(node), graph.lane(node));
+                String key = String.format(Locale.ROOT, "%06d 0 %06d", graph.device(node), graph.lane(node));
                 names.putIfAbsent(key, "device " + graph.device(node) + " lane " + graph.lane(node));
                 add(rows, key, timeline, node, timeline.startNanos(node), timeline.endNanos(node));
             }
@@ -282,7 +282,7 @@ public final class HtmlReport {
             if (resource.kind() == Timeline.ResourceKind.COPY_ENGINE
                     && resource.device() >= firstDevice
                     && resource.device() < endDevice) {
-                String key = "%06d 1 %06d".formatted(resource.device(), interval.resource());
+                String key = String.format(Locale.ROOT, "%06d 1 %06d", resource.device(), interval.resource());
                 names.putIfAbsent(key, "device " + resource.device() + " " + ResourceName.of(resource));
                 add(rows, key, timeline, interval.node(), interval.startNanos(), interval.endNanos());
             }

@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -176,8 +177,10 @@ public final class TraceWriter {
             Timeline.Resource used = timeline.resources().get(resource);
             boolean link = used.kind() == Timeline.ResourceKind.LINK;
             String name = ResourceName.of(used);
-            String key = "%06d %d %05d %s %03d"
-                    .formatted(used.device(), link ? 1 : 0, Math.max(used.peer(), 0), used.name(), row);
+            String key = String.format(
+                    Locale.ROOT,
+                    "%06d %d %05d %s %03d",
+                    used.device(), link ? 1 : 0, Math.max(used.peer(), 0), used.name(), row);
             rows.add(new Row(interval, key, row == 0 ? name : name + " (" + (row + 1) + ")"));
         }
         return rows;

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,8 +31,9 @@ final class ModelConfigReaderTest {
     /** layers hidden heads kvHeads headDim ffn gated|plain, and what there is of experts and latent attention. */
     private static String summary(TransformerModel model) {
         StringBuilder text = new StringBuilder();
-        text.append("%d %d %d %d %d %d %s"
-                .formatted(
+        text.append(String.format(
+                        Locale.ROOT,
+                        "%d %d %d %d %d %d %s",
                         model.layers(),
                         model.hidden(),
                         model.heads(),
@@ -40,11 +42,15 @@ final class ModelConfigReaderTest {
                         model.ffn(),
                         model.gated() ? "gated" : "plain"));
         model.experts()
-                .ifPresent(e -> text.append(" experts=%dx%d top=%d shared=%d dense=%d"
-                        .formatted(e.count(), e.ffn(), e.topK(), e.sharedFfn(), e.firstDenseLayers())));
+                .ifPresent(e -> text.append(String.format(
+                        Locale.ROOT,
+                        " experts=%dx%d top=%d shared=%d dense=%d",
+                        e.count(), e.ffn(), e.topK(), e.sharedFfn(), e.firstDenseLayers())));
         model.latentAttention()
-                .ifPresent(l -> text.append(" latent=%d,%d,%d,%d,%d"
-                        .formatted(l.queryRank(), l.kvRank(), l.keyDim(), l.rotaryDim(), l.valueDim())));
+                .ifPresent(l -> text.append(String.format(
+                        Locale.ROOT,
+                        " latent=%d,%d,%d,%d,%d",
+                        l.queryRank(), l.kvRank(), l.keyDim(), l.rotaryDim(), l.valueDim())));
         return text.toString();
     }
 
@@ -333,7 +339,9 @@ final class ModelConfigReaderTest {
     @Test
     void deepNestingIsRefused() throws IOException {
         String text = refusal(file("[".repeat(100_000)));
-        assertTrue(text.contains("not JSON: Document nesting depth (501) exceeds the maximum allowed (500"), text);
+        // The parser's own words have the digits of the machine's language.
+        String words = String.format("not JSON: Document nesting depth (%d) exceeds the maximum allowed (%d", 501, 500);
+        assertTrue(text.contains(words), text);
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.weft.scheduler.*;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /** Multiplies a matrix whose rows are spread over eight devices, gathering rows while others are multiplied. */
 public final class FirstApp {
@@ -30,10 +31,10 @@ public final class FirstApp {
             System.out.println("first row " + c[0] + ", last row " + c[(m - 1) * n]); // so C holds (r + 1) * k / 2.
             System.out.println("schedule: " + run.schedule());
             Timeline timeline = run.timeline();
-            System.out.printf("%s: %.1f us%n", timeline.figures().label(), timeline.makespanNanos() / 1e3);
+            System.out.printf(Locale.ROOT, "%s: %.1f us%n", timeline.figures().label(), timeline.makespanNanos() / 1e3);
             for (int node = 0; node < timeline.graph().size(); node++) {
                 if (timeline.graph().device(node) == 3) {
-                    System.out.printf("%6.1f %6.1f us  %s%n", timeline.startNanos(node) / 1e3,
+                    System.out.printf(Locale.ROOT, "%6.1f %6.1f us  %s%n", timeline.startNanos(node) / 1e3,
                             timeline.endNanos(node) / 1e3, timeline.graph().label(node));
                 }
             }
