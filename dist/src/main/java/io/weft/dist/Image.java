@@ -186,7 +186,9 @@ final class Image {
                 Path.of(System.getProperty("java.home"), "bin", "jlink").toString(),
                 "--add-modules",
                 String.join(",", modules),
-                "--strip-debug",
+                // Not --strip-debug, which also runs binutils' objcopy and fails where there is none; a JDK's libraries
+                // have nothing to strip.
+                "--strip-java-debug-attributes",
                 "--no-header-files",
                 "--no-man-pages",
                 // For starts that the ahead-of-time cache does not fit.

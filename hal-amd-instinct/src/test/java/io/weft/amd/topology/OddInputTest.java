@@ -179,7 +179,8 @@ class OddInputTest {
             xml.append(String.format(
                     Locale.ROOT,
                     "<pci busid=\"0000:%02x:00.0\" class=\"0x038000\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"%d\" sm=\"120\" gcn=\"908\">",
-                    gpu + 1, gpu));
+                    gpu + 1,
+                    gpu));
             for (int peer = gpu / 4 * 4; peer < gpu / 4 * 4 + 4; peer++) {
                 xml.append(
                         peer == gpu

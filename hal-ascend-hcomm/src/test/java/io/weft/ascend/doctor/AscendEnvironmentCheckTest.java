@@ -171,7 +171,8 @@ class AscendEnvironmentCheckTest {
         return String.format(
                 Locale.ROOT,
                 "   0: 00000000:%04X 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 %d 1 x%n",
-                port, inode);
+                port,
+                inode);
     }
 
     @Test

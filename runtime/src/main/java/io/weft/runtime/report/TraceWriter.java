@@ -180,7 +180,11 @@ public final class TraceWriter {
             String key = String.format(
                     Locale.ROOT,
                     "%06d %d %05d %s %03d",
-                    used.device(), link ? 1 : 0, Math.max(used.peer(), 0), used.name(), row);
+                    used.device(),
+                    link ? 1 : 0,
+                    Math.max(used.peer(), 0),
+                    used.name(),
+                    row);
             rows.add(new Row(interval, key, row == 0 ? name : name + " (" + (row + 1) + ")"));
         }
         return rows;

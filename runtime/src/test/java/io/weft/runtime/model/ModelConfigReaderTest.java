@@ -32,25 +32,33 @@ final class ModelConfigReaderTest {
     private static String summary(TransformerModel model) {
         StringBuilder text = new StringBuilder();
         text.append(String.format(
-                        Locale.ROOT,
-                        "%d %d %d %d %d %d %s",
-                        model.layers(),
-                        model.hidden(),
-                        model.heads(),
-                        model.kvHeads(),
-                        model.headDim(),
-                        model.ffn(),
-                        model.gated() ? "gated" : "plain"));
+                Locale.ROOT,
+                "%d %d %d %d %d %d %s",
+                model.layers(),
+                model.hidden(),
+                model.heads(),
+                model.kvHeads(),
+                model.headDim(),
+                model.ffn(),
+                model.gated() ? "gated" : "plain"));
         model.experts()
                 .ifPresent(e -> text.append(String.format(
                         Locale.ROOT,
                         " experts=%dx%d top=%d shared=%d dense=%d",
-                        e.count(), e.ffn(), e.topK(), e.sharedFfn(), e.firstDenseLayers())));
+                        e.count(),
+                        e.ffn(),
+                        e.topK(),
+                        e.sharedFfn(),
+                        e.firstDenseLayers())));
         model.latentAttention()
                 .ifPresent(l -> text.append(String.format(
                         Locale.ROOT,
                         " latent=%d,%d,%d,%d,%d",
-                        l.queryRank(), l.kvRank(), l.keyDim(), l.rotaryDim(), l.valueDim())));
+                        l.queryRank(),
+                        l.kvRank(),
+                        l.keyDim(),
+                        l.rotaryDim(),
+                        l.valueDim())));
         return text.toString();
     }
 
