@@ -60,6 +60,8 @@ class SweepTest {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElseThrow());
         command.add("--add-modules=jdk.incubator.vector");
+        // It must not be done before it is killed, however many processors it has and however late we come.
+        command.add("-Xint");
         command.add("--enable-native-access=ALL-UNNAMED");
         // As this process was started: with modules, whose version rows depend on, or all on the class path.
         command.add("-cp");
@@ -71,6 +73,7 @@ class SweepTest {
             command.addAll(List.of("-p", modules, "-m", "io.weft.cli/io.weft.cli.Weft"));
         }
         command.addAll(sweep(out));
+        command.addAll(List.of("-D", "plan.threads=1"));
         Path log = folder.resolve("child.log");
         try (WatchService watch = folder.getFileSystem().newWatchService()) {
             folder.register(watch, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY);
@@ -80,14 +83,14 @@ class SweepTest {
                     .start();
             try {
                 while (rows(out) < 3) {
-                    WatchKey key = watch.poll(2, TimeUnit.MINUTES);
+                    WatchKey key = watch.poll(10, TimeUnit.MINUTES);
                     assertTrue(key != null && key.reset(), () -> "nothing was written: " + log);
                     key.pollEvents();
                     assertTrue(child.isAlive() || rows(out) >= 3, () -> "the child ended: " + text(log));
                 }
             } finally {
                 child.destroyForcibly();
-                assertTrue(child.waitFor(1, TimeUnit.MINUTES), "the child must die");
+                assertTrue(child.waitFor(10, TimeUnit.MINUTES), "the child must die");
             }
         }
         return rows(out);

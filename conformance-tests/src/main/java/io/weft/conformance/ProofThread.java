@@ -15,15 +15,19 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The thread on which proofs run, with a watchdog beside it.
  *
- * <p>The caller waits without a time limit and the watchdog, a daemon, ends the wait. A backend may ask whether another thread of the application could still issue what
+ * <p>The caller waits without a time limit and the watchdog, a daemon, ends the wait. It looks many times before it does: while this process is stopped, or has no processor to run on, the proof cannot get on either, and time that the
+ * watchdog did not see does not count. A backend may ask whether another thread of the application could still issue what
  * it lacks; a caller in a timed wait would look like one.
  */
 final class ProofThread {
     private static final int FRAMES = 16;
+    /** How often the watchdog looks before it ends a wait. */
+    private static final int LOOKS = 20;
 
     /** What became of a proof. */
     sealed interface Result {}
@@ -63,7 +67,7 @@ final class ProofThread {
         List<String> stack = new ArrayList<>();
         Future<Ended> future = worker.submit(proof);
         try {
-            return await(future, stack);
+            return await(future, stack, patience);
         } catch (HangException hang) {
             return new Hung(stack);
         } catch (ExecutionException failure) {
@@ -77,14 +81,19 @@ final class ProofThread {
      * @throws AcceleratorException TIMEOUT when it hangs
      */
     <T> T call(String what, Callable<T> body) {
+        return call(what, patience, body);
+    }
+
+    /** Runs something that may take longer than a proof. */
+    <T> T call(String what, Duration limit, Callable<T> body) {
         List<String> stack = new ArrayList<>();
         try {
-            return await(worker.submit(body), stack);
+            return await(worker.submit(body), stack, limit);
         } catch (HangException hang) {
             throw new AcceleratorException(
                     ErrorCode.TIMEOUT,
                     what,
-                    "it did not end within " + patience.toSeconds() + " s; "
+                    "it did not end within " + limit.toSeconds() + " s; "
                             + String.join(" ", stack.stream().map(String::strip).toList()),
                     hang);
         } catch (ExecutionException failure) {
@@ -96,16 +105,19 @@ final class ProofThread {
         }
     }
 
-    private <T> T await(Future<T> future, List<String> stack) throws ExecutionException, HangException {
-        ScheduledFuture<?> alarm = watchdog.schedule(
+    private <T> T await(Future<T> future, List<String> stack, Duration limit) throws ExecutionException, HangException {
+        AtomicInteger looks = new AtomicInteger();
+        long between = Math.max(1, limit.toNanos() / LOOKS);
+        ScheduledFuture<?> alarm = watchdog.scheduleWithFixedDelay(
                 () -> {
-                    if (!future.isDone()) {
+                    if (looks.incrementAndGet() == LOOKS && !future.isDone()) {
                         stack.addAll(stack());
                         future.cancel(true);
                     }
                 },
-                patience.toMillis(),
-                TimeUnit.MILLISECONDS);
+                between,
+                between,
+                TimeUnit.NANOSECONDS);
         try {
             return future.get();
         } catch (java.util.concurrent.CancellationException cancelled) {

@@ -12,6 +12,7 @@ import io.weft.conformance.bench.RuleBroken;
 import io.weft.conformance.bench.Watch;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.decorator.ObservedPlatform;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -86,8 +87,15 @@ final class Session implements AutoCloseable {
      * @throws AcceleratorException when it cannot be opened
      */
     void open() {
-        platform = thread.call("open " + subject.uri(), this::openPlatform);
+        platform = thread.call("open " + subject.uri(), opening(), this::openPlatform);
         environment = Environment.of(subject, platform, proofs);
+    }
+
+    /** What a proof needs no longer than that may well take longer to open: the first time loads libraries and machines. */
+    private Duration opening() {
+        return options.patience().compareTo(RunOptions.DEFAULT_PATIENCE) > 0
+                ? options.patience()
+                : RunOptions.DEFAULT_PATIENCE;
     }
 
     private Platform openPlatform() {
@@ -331,7 +339,7 @@ final class Session implements AutoCloseable {
             thread = new ProofThread(options.patience());
         }
         try {
-            platform = thread.call("open " + subject.uri() + " again", this::openPlatform);
+            platform = thread.call("open " + subject.uri() + " again", opening(), this::openPlatform);
         } catch (RuntimeException failure) {
             given = "the platform could not be opened again after " + hanging.id() + " hung: " + failure.getMessage();
         }

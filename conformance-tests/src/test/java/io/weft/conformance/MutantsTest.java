@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -43,6 +44,11 @@ class MutantsTest {
 
     static boolean isFull() {
         return "full".equals(System.getProperty("weft.conformance"));
+    }
+
+    @AfterAll
+    static void end() {
+        Mutants.end();
     }
 
     @TestFactory

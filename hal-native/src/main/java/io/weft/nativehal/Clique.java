@@ -28,7 +28,7 @@ final class Clique {
     private static final long ABORT_MILLIS = 500;
 
     /** How long the ranks' first exchange may take at least, ns. All of them are of this process, so it lacks nothing but time, and a busy machine may have little of it. */
-    private static final long INTRODUCTION_NANOS = 60_000_000_000L;
+    private static final long INTRODUCTION_NANOS = 10_000_000_000L;
 
     private static final int BARRIER_BYTES = 256;
     /** Where in a barrier's memory the first exchange's received word goes. */
@@ -112,16 +112,16 @@ final class Clique {
                 }
             }
         });
-        long patience = Math.max(INTRODUCTION_NANOS, owner.platform().options().stallNanos());
-        long deadline = System.nanoTime() + patience;
+        long most = Math.max(INTRODUCTION_NANOS, owner.platform().options().stallNanos());
+        Patience patience = new Patience(most);
         for (NativeDevice device : devices) {
             while (device.runtime().isNotReady(device.runtime().queryStream(device.transferStream()))) {
-                if (System.nanoTime() - deadline > 0) {
+                if (patience.isOver()) {
                     abort();
                     throw new AcceleratorException(
                             ErrorCode.TIMEOUT,
                             "communicator",
-                            "the ranks could not exchange a word within " + patience / 1_000_000_000 + " s",
+                            "the ranks could not exchange a word within " + most / 1_000_000_000 + " s",
                             library().choice(),
                             null,
                             null);

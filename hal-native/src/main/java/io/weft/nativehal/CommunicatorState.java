@@ -160,14 +160,13 @@ final class CommunicatorState {
 
     private void waitFor(
             java.util.function.BooleanSupplier done, java.util.function.Supplier<AcceleratorException> tooLate) {
-        long deadline = System.nanoTime() + owner.platform().options().stallNanos();
+        Patience patience = new Patience(owner.platform().options().stallNanos());
         while (!done.getAsBoolean()) {
-            long left = deadline - System.nanoTime();
-            if (left <= 0) {
+            if (patience.isOver()) {
                 throw tooLate.get();
             }
             try {
-                wait(Math.max(1, left / 1_000_000));
+                wait(1); // ms, a step of patience
             } catch (InterruptedException stop) {
                 Thread.currentThread().interrupt();
                 throw new AcceleratorException(ErrorCode.ABORTED, "communicator", "interrupted while waiting", stop);

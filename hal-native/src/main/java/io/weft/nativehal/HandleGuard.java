@@ -76,9 +76,9 @@ final class HandleGuard {
 
     /** Waits until the uses that were under way when it was closed have ended. Whether they have, within so many ns; a handle that is still in use must not be given back. */
     boolean awaitIdle(long nanos) {
-        long deadline = System.nanoTime() + nanos;
+        Patience patience = new Patience(nanos);
         while ((int) STATE.getVolatile(this) != CLOSED) {
-            if (System.nanoTime() - deadline > 0) {
+            if (patience.isOver()) {
                 return false;
             }
             LockSupport.parkNanos(PAUSE_NANOS);

@@ -191,7 +191,7 @@ public final class NativePlatform implements PlatformDriver {
         if (openCalls.isEmpty()) {
             return blocking.getAsInt();
         }
-        long deadline = System.nanoTime() + options.stallNanos();
+        Patience patience = new Patience(options.stallNanos());
         while (true) {
             int code = query.getAsInt();
             if (!vendor.runtime().isNotReady(code)) {
@@ -200,7 +200,7 @@ public final class NativePlatform implements PlatformDriver {
             if (openCalls.isEmpty()) {
                 return blocking.getAsInt();
             }
-            if (System.nanoTime() - deadline > 0) {
+            if (patience.isOver()) {
                 throw new AcceleratorException(
                         ErrorCode.TIMEOUT,
                         operation,

@@ -204,9 +204,9 @@ final class NativeStream implements StreamDriver, IssuePlace {
 
     /** Waits for its work, unless it was closed. Whether it ended within so many ns. */
     boolean drain(long nanos) {
-        long deadline = System.nanoTime() + nanos;
+        Patience patience = new Patience(nanos);
         while (!isIdle()) {
-            if (System.nanoTime() - deadline > 0) {
+            if (patience.isOver()) {
                 return false;
             }
             LockSupport.parkNanos(PAUSE_NANOS);

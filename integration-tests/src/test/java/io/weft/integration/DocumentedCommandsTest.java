@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -64,7 +63,6 @@ class DocumentedCommandsTest {
     private static void check(Fences.Shown shown, Path folder) throws IOException, InterruptedException {
         Program.Result result = Program.of("sh", "-c", shown.command())
                 .in(folder)
-                .within(Duration.ofMinutes(2))
                 .run()
                 .expect(0);
         if (!shown.output().isEmpty()) {

@@ -4,7 +4,6 @@ package io.weft.integration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -82,7 +81,7 @@ record OutsideProject(Path scratch) {
         // So short a build ends before the second compiler has paid for itself.
         Map<String, String> environment = Map.of(
                 "JAVA_HOME", System.getProperty("java.home"), "MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
-        return new Program(command, folder(), environment, Duration.ofMinutes(5)).run();
+        return new Program(command, folder(), environment).run();
     }
 
     /** The one jar that it built. */

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -66,7 +65,6 @@ class PluginGuideTest {
         Files.copy(jar, plugins.resolve(jar.getFileName()), java.nio.file.StandardCopyOption.REPLACE_EXISTING);
         return Program.weft("conform", "--on", uri, "--level", "core")
                 .with("WEFT_PLUGINS_PATH", plugins.toString())
-                .within(Duration.ofMinutes(3))
                 .run()
                 .expect(exitCode)
                 .out()

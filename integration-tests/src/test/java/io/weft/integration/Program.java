@@ -21,7 +21,21 @@ import java.util.concurrent.TimeUnit;
  * <p>It cannot hang a test: input is empty, output goes to files and so never blocks the program, and at the limit the
  * program and all its descendants are killed.
  */
-record Program(List<String> command, Path directory, Map<String, String> environment, Duration limit) {
+record Program(List<String> command, Path directory, Map<String, String> environment) {
+    /** More than any program takes here, also on a machine that is busy with other things. */
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    /** Says when a program has had time enough. */
+    @FunctionalInterface
+    interface Watch {
+        /**
+         * Waits for a program.
+         *
+         * @param out where its output goes
+         * @return whether it has ended
+         */
+        boolean ended(Process process, Path out) throws IOException, InterruptedException;
+    }
 
     /** What a program left. Both outputs are UTF-8 text. */
     record Result(String what, int exitCode, String out, String err) {
@@ -38,9 +52,9 @@ record Program(List<String> command, Path directory, Map<String, String> environ
         environment = Map.copyOf(environment);
     }
 
-    /** A program in the repository's root, with the environment of this JVM and a minute's time. */
+    /** A program in the repository's root, with the environment of this JVM but for what a user may have set for Weft and for Java. */
     static Program of(String... command) {
-        return new Program(List.of(command), Checkout.root(), Map.of(), Duration.ofMinutes(1));
+        return new Program(List.of(command), Checkout.root(), Map.of());
     }
 
     /** The Java of this JVM. */
@@ -61,19 +75,14 @@ record Program(List<String> command, Path directory, Map<String, String> environ
 
     /** The same in another working directory. */
     Program in(Path other) {
-        return new Program(command, other, environment, limit);
-    }
-
-    /** The same with another time limit. */
-    Program within(Duration other) {
-        return new Program(command, directory, environment, other);
+        return new Program(command, other, environment);
     }
 
     /** The same with one more environment variable. */
     Program with(String name, String value) {
         Map<String, String> more = new TreeMap<>(environment);
         more.put(name, value);
-        return new Program(command, directory, more, limit);
+        return new Program(command, directory, more);
     }
 
     /**
@@ -85,6 +94,11 @@ record Program(List<String> command, Path directory, Map<String, String> environ
      * @throws InterruptedException if this thread is interrupted; the program is killed then
      */
     Result run() throws IOException, InterruptedException {
+        return run((process, out) -> process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    /** The same with another limit. */
+    Result run(Watch watch) throws IOException, InterruptedException {
         Path out = Files.createTempFile("program", ".out");
         Path err = Files.createTempFile("program", ".err");
         String what = String.join(" ", command);
@@ -94,15 +108,22 @@ record Program(List<String> command, Path directory, Map<String, String> environ
                     .redirectInput(new File("/dev/null"))
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile());
-            // What the build's own JVM was told is not for the program's.
-            builder.environment().remove("MAVEN_OPTS");
-            builder.environment().remove("JAVA_TOOL_OPTIONS");
-            builder.environment().remove("JDK_JAVA_OPTIONS");
+            // What the build's own JVM was told is not for the program's; nor are the user's settings and tuned choices.
+            builder.environment()
+                    .keySet()
+                    .removeIf(name -> name.startsWith("WEFT_")
+                            || name.equals("MAVEN_OPTS")
+                            || name.equals("JAVA_TOOL_OPTIONS")
+                            || name.equals("JDK_JAVA_OPTIONS")
+                            || name.equals("_JAVA_OPTIONS"));
+            Path user = Checkout.scratch("user-" + ProcessHandle.current().pid()); // no earlier build's either
+            builder.environment().put("XDG_CONFIG_HOME", user.resolve("config").toString());
+            builder.environment().put("XDG_CACHE_HOME", user.resolve("cache").toString());
             builder.environment().putAll(environment);
             Process process = builder.start();
             try {
-                if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                    throw new AssertionError(what + " ran past " + limit + "\n--- stdout\n" + Files.readString(out)
+                if (!watch.ended(process, out)) {
+                    throw new AssertionError(what + " ran past its limit\n--- stdout\n" + Files.readString(out)
                             + "\n--- stderr\n" + Files.readString(err));
                 }
             } finally {

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ProgramTest {
@@ -27,11 +28,17 @@ class ProgramTest {
 
     @Test
     void aProgramThatRunsPastItsLimitIsKilledWithItsChildren() {
-        // Its child would hold the output open for a minute; this test must not wait for it.
+        // Its child would hold the output open for ten minutes; this test must not wait for it.
         Program sleeper =
-                Program.of("sh", "-c", "echo begun; sleep 60 & sleep 60").within(Duration.ofMillis(300));
-        AssertionError failure = assertThrows(AssertionError.class, sleeper::run);
-        assertTrue(failure.getMessage().contains("ran past PT0.3S"), failure::getMessage);
+                Program.of("sh", "-c", "echo begun; sleep 600 & sleep 600");
+        Program.Watch untilItSpeaks = (process, out) -> {
+            while (process.isAlive() && Files.size(out) == 0) {
+                process.waitFor(10, TimeUnit.MILLISECONDS);
+            }
+            return !process.isAlive();
+        };
+        AssertionError failure = assertThrows(AssertionError.class, () -> sleeper.run(untilItSpeaks));
+        assertTrue(failure.getMessage().contains("ran past its limit"), failure::getMessage);
         assertTrue(failure.getMessage().contains("begun"), failure::getMessage);
     }
 

@@ -222,7 +222,7 @@ class PoolCoreTest {
         SplittableRandom random = new SplittableRandom(9);
         for (int i = 0; i < count && failure.get() == null; i++) {
             long at = core.allocate(1 + random.nextInt(20_000), 0);
-            assertTrue(handed.offer(at, 1, TimeUnit.MINUTES), "nobody frees any more");
+            assertTrue(handed.offer(at, 10, TimeUnit.MINUTES), "nobody frees any more");
         }
         consumer.join();
         assertEquals(null, failure.get());

@@ -20,9 +20,12 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(300)
 class SymmetricHeapTest {
     private static final long MB = 1L << 20;
+    /** More than ranks of one process are apart on any machine. */
+    private static final Duration AMPLE = Duration.ofMinutes(4);
+
     private final FakePlatform fake = new FakePlatform(4, 64 * MB, false, true);
 
     private SymmetricHeap heap(Duration timeout) {
@@ -55,7 +58,7 @@ class SymmetricHeapTest {
 
     @Test
     void aPoolOverABlockOfTheHeapGivesBuffersThatPeersReach() {
-        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        SymmetricHeap heap = heap(AMPLE);
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             long block = rank.allocate(16 * MB, 2 * MB);
             io.weft.api.Stream stream = rank.device().createStream();
@@ -83,7 +86,7 @@ class SymmetricHeapTest {
 
     @Test
     void aSymmetricBlockOutOfStepIsRefused() {
-        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        SymmetricHeap heap = heap(AMPLE);
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             rank.allocate(4 * MB, 2 * MB);
             SegmentSource.symmetric(rank, 0, 3 * MB).close();
@@ -93,7 +96,7 @@ class SymmetricHeapTest {
 
     @Test
     void theSameCallsGiveTheSameOffsetsOnEveryRank() {
-        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        SymmetricHeap heap = heap(AMPLE);
         long[][] offsets = new long[4][200];
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             SplittableRandom random = new SplittableRandom(7);
@@ -119,7 +122,7 @@ class SymmetricHeapTest {
 
     @Test
     void aDifferentSizeIsNamedOnEveryRankWithRoundAndRank() {
-        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        SymmetricHeap heap = heap(AMPLE);
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             rank.barrier();
             rank.allocate(rank.number() == 2 ? 2000 : 1000);
@@ -133,7 +136,7 @@ class SymmetricHeapTest {
 
     @Test
     void aDifferentOrderIsNamed() {
-        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        SymmetricHeap heap = heap(AMPLE);
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             long offset = rank.allocate(1000);
             if (rank.number() == 3) {
@@ -215,7 +218,7 @@ class SymmetricHeapTest {
 
     @Test
     void exhaustionIsTheSameOnEveryRankAndTheHeapGoesOn() {
-        SymmetricHeap heap = heap(Duration.ofSeconds(20));
+        SymmetricHeap heap = heap(AMPLE);
         List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
             AcceleratorException error = assertThrows(AcceleratorException.class, () -> rank.allocate(33 * MB));
             assertEquals(ErrorCode.OUT_OF_MEMORY, error.code());
@@ -227,7 +230,7 @@ class SymmetricHeapTest {
     @Test
     void windowsAreAlignedAsTheBackendAsksAndPeersAreReachedByOffset() {
         for (long alignment : new long[] {4096, 2 * MB}) {
-            SymmetricHeap heap = SymmetricHeap.open(fake.platform.devices(), 8 * MB, alignment, Duration.ofSeconds(20));
+            SymmetricHeap heap = SymmetricHeap.open(fake.platform.devices(), 8 * MB, alignment, AMPLE);
             List<AcceleratorException> thrown = onEveryRank(heap, rank -> {
                 long small = rank.allocate(100);
                 long offset = rank.allocate(2 * MB, alignment);

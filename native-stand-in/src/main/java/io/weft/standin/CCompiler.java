@@ -12,16 +12,58 @@ import java.util.Optional;
 public final class CCompiler {
     private CCompiler() {}
 
-    /** Its name on the PATH; tests without one are skipped, saying so. */
+    /** Its name on the PATH, where it makes libraries; tests without one are skipped, saying so. */
     public static Optional<String> find() {
-        for (String name : List.of("gcc", "cc", "clang")) {
-            for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
-                if (Files.isExecutable(Path.of(folder, name))) {
-                    return Optional.of(name);
-                }
+        return Found.NAME;
+    }
+
+    /** Looked for once. */
+    private static final class Found {
+        static final Optional<String> NAME = List.of("gcc", "cc", "clang").stream()
+                .filter(CCompiler::isOnPath)
+                .filter(CCompiler::makesLibraries)
+                .findFirst();
+    }
+
+    private static boolean isOnPath(String name) {
+        for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+            if (Files.isExecutable(Path.of(folder, name))) {
+                return true;
             }
         }
-        return Optional.empty();
+        return false;
+    }
+
+    /** Small installations have a compiler and neither the C library's headers nor a linker. */
+    private static boolean makesLibraries(String name) {
+        try {
+            Path folder = Files.createTempDirectory("weft-compiler");
+            Path source = folder.resolve("probe.c");
+            Path library = folder.resolve("probe.so");
+            try {
+                Files.writeString(
+                        source,
+                        "#include <math.h>\n#include <pthread.h>\n#include <stdio.h>\ndouble probe(double x) { return sqrt(x); }\n");
+                run(List.of(
+                        name,
+                        "-shared",
+                        "-fPIC",
+                        "-o",
+                        library.toString(),
+                        source.toString(),
+                        "-lpthread",
+                        "-lm"));
+                return true;
+            } catch (IllegalStateException refused) {
+                return false;
+            } finally {
+                Files.deleteIfExists(library);
+                Files.deleteIfExists(source);
+                Files.delete(folder);
+            }
+        } catch (IOException failed) {
+            return false;
+        }
     }
 
     /**

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * switched here are faults there; variants share no state.
  */
 public final class StandInLibrary {
-    private static final List<String> FLAGS =
-            List.of("-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden");
+    /** No -Werror: the next compiler has new warnings. */
+    private static final List<String> FLAGS = List.of("-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden");
 
     private final Path folder;
     private final StandInSwitches switches;

@@ -23,6 +23,7 @@ import io.weft.spi.StreamDriver;
 import io.weft.spi.SymmetricMemoryDriver;
 import io.weft.spi.VirtualMemoryDriver;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,13 +32,13 @@ import java.util.Set;
 /** The contract of the SPI, checked from outside: handles alive and of the right platform, ranges inside allocations, answers that keep their promises. */
 final class ContractObserver implements DriverObserver {
     /** Which extension each capability promises. */
-    private static final Map<Capability, Class<?>> EXTENSIONS = Map.of(
+    private static final Map<Capability, Class<?>> EXTENSIONS = new EnumMap<>(Map.of(
             Capability.COLLECTIVES, CollectiveDriver.class,
             Capability.SYMMETRIC_MEMORY, SymmetricMemoryDriver.class,
             Capability.VIRTUAL_MEMORY, VirtualMemoryDriver.class,
             Capability.DEVICE_GRAPHS, GraphDriver.class,
             Capability.PERFORMANCE_MODEL, PerformanceModel.class,
-            Capability.FAULT_INJECTION, FaultDriver.class);
+            Capability.FAULT_INJECTION, FaultDriver.class));
 
     private final Set<DeviceMemory> memories = identitySet();
     private final Set<Object> handles = identitySet();

@@ -18,12 +18,13 @@ import io.weft.spi.GraphExecutable;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.StreamDriver;
 import io.weft.spi.SymmetricMemoryDriver;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Mutants that break a rule about lifetimes. */
@@ -42,6 +43,9 @@ final class LifetimeMutants {
             return new MemoryInfo(now.totalBytes(), Math.max(0, now.freeBytes() - lost));
         }
     }
+
+    /** Threads that a mutant left behind. */
+    private static final List<Thread> LEFT = Collections.synchronizedList(new ArrayList<>());
 
     static final List<Mutant> ALL = List.of(
             Mutant.of("LIF-001", "freeing pinned memory leaks a little device memory", () -> new Leak() {
@@ -293,10 +297,10 @@ final class LifetimeMutants {
                 @Override
                 void close(PlatformDriver platform) {
                     platform.close();
-                    Thread.ofPlatform()
+                    LEFT.add(Thread.ofPlatform()
                             .daemon(false)
                             .name("vendor event loop")
-                            .start(() -> LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1)));
+                            .start(LifetimeMutants::stay));
                 }
             }),
             Mutant.of("LIF-015", "the library can be initialized ten times in a row", () -> new Mutation() {
@@ -353,4 +357,17 @@ final class LifetimeMutants {
             }));
 
     private LifetimeMutants() {}
+
+    /** Stays, however long it takes to look for it. */
+    private static void stay() {
+        while (!Thread.currentThread().isInterrupted()) {
+            LockSupport.park();
+        }
+    }
+
+    /** Ends the threads that were left behind. */
+    static void end() {
+        LEFT.forEach(Thread::interrupt);
+        LEFT.clear();
+    }
 }

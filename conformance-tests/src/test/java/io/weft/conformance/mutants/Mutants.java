@@ -29,4 +29,9 @@ public final class Mutants {
     public static List<Mutant> all() {
         return ALL;
     }
+
+    /** Ends what mutants left running. */
+    public static void end() {
+        LifetimeMutants.end();
+    }
 }

@@ -23,18 +23,23 @@ import tools.jackson.databind.JsonNode;
 final class AmdSmiReader {
     static final String ACCEPTED = "the output of amd-smi topology, as tables or with --json";
 
-    private static final Map<String, BiPredicate<PairClaim, String>> OLD = Map.of(
-            "link_accessibility", SmiCells::access,
-            "weight", SmiCells::weight,
-            "hops", SmiCells::hops,
-            "link_type", SmiCells::linkType,
-            "numa_bandwidth", SmiCells::bandwidth);
-    private static final Map<String, BiPredicate<PairClaim, String>> NEW = Map.of(
-            "link_status", SmiCells::access,
-            "weight", SmiCells::weight,
-            "num_hops", SmiCells::hops,
-            "link_type", SmiCells::linkType,
-            "bandwidth", SmiCells::bandwidth);
+    /** A table or a key, and what its cells say. */
+    private record Column(String key, BiPredicate<PairClaim, String> meaning) {}
+
+    /** In this order: which GPU comes first, and which value is told as unreadable, must not differ from run to run. */
+    private static final List<Column> OLD = List.of(
+            new Column("link_accessibility", SmiCells::access),
+            new Column("weight", SmiCells::weight),
+            new Column("hops", SmiCells::hops),
+            new Column("link_type", SmiCells::linkType),
+            new Column("numa_bandwidth", SmiCells::bandwidth));
+
+    private static final List<Column> NEW = List.of(
+            new Column("link_status", SmiCells::access),
+            new Column("weight", SmiCells::weight),
+            new Column("num_hops", SmiCells::hops),
+            new Column("link_type", SmiCells::linkType),
+            new Column("bandwidth", SmiCells::bandwidth));
 
     private final SourceGraph graph;
     private final Path file;
@@ -81,18 +86,18 @@ final class AmdSmiReader {
                 for (JsonNode link : links) {
                     if (link.isObject()) {
                         int to = place(link);
-                        NEW.forEach((key, meaning) -> cell(from, to, key, link.get(key), meaning));
+                        NEW.forEach(column -> cell(from, to, column.key(), link.get(column.key()), column.meaning()));
                     }
                 }
             }
-            for (Map.Entry<String, BiPredicate<PairClaim, String>> table : OLD.entrySet()) {
-                JsonNode row = gpu.get(table.getKey());
+            for (Column table : OLD) {
+                JsonNode row = gpu.get(table.key());
                 if (row != null && row.isObject()) {
                     any = true;
                     for (var cell : row.properties()) {
                         int to = byKey(cell.getKey());
                         if (to >= 0) {
-                            cell(from, to, table.getKey(), cell.getValue(), table.getValue());
+                            cell(from, to, table.key(), cell.getValue(), table.meaning());
                         }
                     }
                 }

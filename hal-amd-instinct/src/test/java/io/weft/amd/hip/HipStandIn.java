@@ -52,7 +52,7 @@ final class HipStandIn {
     private static StandInLibrary.Recipe recipe(int major) {
         String compiler = CCompiler.find()
                 .orElseGet(() ->
-                        abort("the stand-in is not built: there is no C compiler (gcc, cc or clang) on the PATH"));
+                        abort("the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
         List<String> names = List.of(
                 "libamdhip64.so." + major,
                 "librccl.so.1",

@@ -173,6 +173,17 @@ class OddInputTest {
     }
 
     @Test
+    void theUnreadableValueThatIsToldIsTheSameInEveryRun() throws IOException {
+        String cells = "{\"gpu_1\": \"%s\"}";
+        String gpu = "{\"gpu\": 0, \"hops\": " + cells.replace("%s", "H?") + ", \"numa_bandwidth\": "
+                + cells.replace("%s", "B?") + ", \"weight\": " + cells.replace("%s", "W?") + "}";
+        GpuGraph graph = read("--amd-smi", file("[" + gpu + ", {\"gpu\": 1}]"));
+        assertTrue(
+                graph.findings().stream().anyMatch(f -> f.seen().contains("3 values") && f.seen().contains("B?")),
+                graph.findings()::toString);
+    }
+
+    @Test
     void fourHivesAndThreeGpusAreRead() throws IOException {
         StringBuilder xml = new StringBuilder("<!-- four hives -->\n<system version=\"1\"><cpu numaid=\"0\">\n");
         for (int gpu = 0; gpu < 16; gpu++) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class AscendHeapTest {
     private static final long HEAP = 4L << 20;
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
     private Platform platform;
     private ExecutorService threads;

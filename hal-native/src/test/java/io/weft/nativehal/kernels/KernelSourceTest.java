@@ -44,7 +44,7 @@ class KernelSourceTest {
         Path folder = Files.createDirectories(module.resolve("target/kernels-on-host"));
         Path library = folder.resolve("libkernels.so");
         List<String> command = List.of(
-                compiler(),
+                compiler(folder),
                 "-std=c++17",
                 "-O1",
                 "-ffp-contract=off",
@@ -70,15 +70,33 @@ class KernelSourceTest {
                         ValueLayout.ADDRESS, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
     }
 
-    private static String compiler() {
+    private static String compiler(Path folder) throws IOException, InterruptedException {
         for (String name : List.of("g++", "c++", "clang++")) {
-            for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
-                if (Files.isExecutable(Path.of(folder, name))) {
+            for (String place : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+                if (Files.isExecutable(Path.of(place, name)) && makesLibraries(name, folder)) {
                     return name;
                 }
             }
         }
-        return abort("the kernels are not compiled: there is no C++ compiler (g++, c++ or clang++) on the PATH");
+        return abort(
+                "the kernels are not compiled: no C++ compiler on the PATH (g++, c++ or clang++) makes libraries");
+    }
+
+    /** Small installations have a compiler and neither headers nor a linker. */
+    private static boolean makesLibraries(String name, Path folder) throws IOException, InterruptedException {
+        Path source = Files.writeString(folder.resolve("probe.cpp"), "#include <cmath>\n#include <cstdint>\n");
+        Process probe = new ProcessBuilder(
+                        name,
+                        "-std=c++17",
+                        "-shared",
+                        "-fPIC",
+                        "-o",
+                        folder.resolve("probe.so").toString(),
+                        source.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("probe.log").toFile())
+                .start();
+        return probe.waitFor() == 0;
     }
 
     private static RandomGenerator random() {
