@@ -40,8 +40,8 @@ final class StandIn {
      */
     static StandIn without(String name, String... hidden) {
         String compiler = CCompiler.find()
-                .orElseGet(() ->
-                        abort("the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
+                .orElseGet(() -> abort(
+                        "the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
         StandInLibrary.Recipe recipe = new StandInLibrary.Recipe(
                 compiler, Path.of("").toAbsolutePath(), "src/test/native/cuda_shim.c", NAMES, "");
         return BUILT.computeIfAbsent(name, key -> new StandIn(StandInLibrary.link(recipe, key, hidden)));

@@ -61,10 +61,8 @@ class DocumentedCommandsTest {
     }
 
     private static void check(Fences.Shown shown, Path folder) throws IOException, InterruptedException {
-        Program.Result result = Program.of("sh", "-c", shown.command())
-                .in(folder)
-                .run()
-                .expect(0);
+        Program.Result result =
+                Program.of("sh", "-c", shown.command()).in(folder).run().expect(0);
         if (!shown.output().isEmpty()) {
             List<String> printed = result.out().lines().toList();
             assertTrue(

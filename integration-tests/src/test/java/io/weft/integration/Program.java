@@ -108,7 +108,8 @@ record Program(List<String> command, Path directory, Map<String, String> environ
                     .redirectInput(new File("/dev/null"))
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile());
-            // What the build's own JVM was told is not for the program's; nor are the user's settings and tuned choices.
+            // What the build's own JVM was told is not for the program's; nor are the user's settings and tuned
+            // choices.
             builder.environment()
                     .keySet()
                     .removeIf(name -> name.startsWith("WEFT_")

@@ -29,8 +29,7 @@ class ProgramTest {
     @Test
     void aProgramThatRunsPastItsLimitIsKilledWithItsChildren() {
         // Its child would hold the output open for ten minutes; this test must not wait for it.
-        Program sleeper =
-                Program.of("sh", "-c", "echo begun; sleep 600 & sleep 600");
+        Program sleeper = Program.of("sh", "-c", "echo begun; sleep 600 & sleep 600");
         Program.Watch untilItSpeaks = (process, out) -> {
             while (process.isAlive() && Files.size(out) == 0) {
                 process.waitFor(10, TimeUnit.MILLISECONDS);

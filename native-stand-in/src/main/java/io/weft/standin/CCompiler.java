@@ -44,15 +44,7 @@ public final class CCompiler {
                 Files.writeString(
                         source,
                         "#include <math.h>\n#include <pthread.h>\n#include <stdio.h>\ndouble probe(double x) { return sqrt(x); }\n");
-                run(List.of(
-                        name,
-                        "-shared",
-                        "-fPIC",
-                        "-o",
-                        library.toString(),
-                        source.toString(),
-                        "-lpthread",
-                        "-lm"));
+                run(List.of(name, "-shared", "-fPIC", "-o", library.toString(), source.toString(), "-lpthread", "-lm"));
                 return true;
             } catch (IllegalStateException refused) {
                 return false;

@@ -51,8 +51,8 @@ final class HipStandIn {
 
     private static StandInLibrary.Recipe recipe(int major) {
         String compiler = CCompiler.find()
-                .orElseGet(() ->
-                        abort("the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
+                .orElseGet(() -> abort(
+                        "the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
         List<String> names = List.of(
                 "libamdhip64.so." + major,
                 "librccl.so.1",

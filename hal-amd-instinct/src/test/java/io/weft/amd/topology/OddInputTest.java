@@ -179,7 +179,8 @@ class OddInputTest {
                 + cells.replace("%s", "B?") + ", \"weight\": " + cells.replace("%s", "W?") + "}";
         GpuGraph graph = read("--amd-smi", file("[" + gpu + ", {\"gpu\": 1}]"));
         assertTrue(
-                graph.findings().stream().anyMatch(f -> f.seen().contains("3 values") && f.seen().contains("B?")),
+                graph.findings().stream()
+                        .anyMatch(f -> f.seen().contains("3 values") && f.seen().contains("B?")),
                 graph.findings()::toString);
     }
 

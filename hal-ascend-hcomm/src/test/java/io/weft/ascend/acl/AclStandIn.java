@@ -98,8 +98,8 @@ final class AclStandIn {
 
     private static String compiler() {
         return CCompiler.find()
-                .orElseGet(() ->
-                        abort("the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
+                .orElseGet(() -> abort(
+                        "the stand-in is not built: no C compiler on the PATH (gcc, cc or clang) makes libraries"));
     }
 
     /** The URI of a platform on it. */

@@ -78,8 +78,7 @@ class KernelSourceTest {
                 }
             }
         }
-        return abort(
-                "the kernels are not compiled: no C++ compiler on the PATH (g++, c++ or clang++) makes libraries");
+        return abort("the kernels are not compiled: no C++ compiler on the PATH (g++, c++ or clang++) makes libraries");
     }
 
     /** Small installations have a compiler and neither headers nor a linker. */
