@@ -747,7 +747,7 @@ final class Arena extends SpinLock {
         int at = layout.place(operation, bytes);
         if (at >= 0) {
             planned++;
-            map.set(at, -1 - ((operation << 6) + stream));
+            map.set(at, -1 - (((long) operation << 6) + stream));
         }
         return at;
     }
@@ -762,10 +762,15 @@ final class Arena extends SpinLock {
         largeLiveBytes += (long) blocks.length(block) << SHIFT;
     }
 
+    /** The stream of the learned layout to which an entry of the map belongs. */
+    static int planStream(long entry) {
+        return (int) (-1 - entry) & (LAYOUTS - 1);
+    }
+
     /** Takes the block of a learned layout back; bytes asked for, or 0 when it is not out. */
-    long freePlanned(int granule, int code, int stream) {
-        int planStream = (-1 - code) & 63;
-        int number = (-1 - code) >> 6;
+    long freePlanned(int granule, long entry, int stream) {
+        int planStream = planStream(entry);
+        int number = (int) ((-1 - entry) >> 6);
         Layout layout = layouts[planStream];
         if (layout == null || !layout.isPlanned() || layout.start(number) != granule) {
             return 0;

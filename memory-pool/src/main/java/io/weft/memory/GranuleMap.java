@@ -4,81 +4,111 @@ package io.weft.memory;
 import java.util.Arrays;
 
 /**
- * What lies at a granule, as one number: the block that starts there, the span that covers it, a block of a learned layout, or nothing. One lookup thus tells what an
- * address belongs to. Two levels, so that growing copies a table of one entry for 2 MiB; numbers and no references, so that covering a span costs no write barrier.
+ * What lies at a granule, as one number: the block that starts there, a block of a learned layout, or the span that covers it with all that a free has to know of
+ * it. One lookup thus tells what an address belongs to, without a look at any object. Two levels, so that growing copies a table of one entry for 128 MiB.
  *
- * <p>Written under the arena's lock, and for spans under their stripe's, too; {@link #span} may be asked without one, where an old answer can only be met by who frees
+ * <p>Written under the arena's lock, and for spans under their stripe's, too; {@link #at} may be asked without one, where an old answer can only be met by who frees
  * what is not out.
  */
 final class GranuleMap {
-    /** From here on a number is a span's. */
-    static final int SPAN = 1 << 30;
+    /** From here on a number is a span's entry. */
+    static final long SPAN = 1L << 62;
     /** What is there where the last block or span was freed. */
-    static final int FREED = Integer.MIN_VALUE;
+    static final long FREED = Long.MIN_VALUE;
 
-    private static final int STEP_SHIFT = 7;
-    private static final int STEP = 1 << STEP_SHIFT;
+    /** Most granules of a span, for which an entry has room. */
+    static final int MOST_GRANULES = 1 << 6;
 
-    private int[][] steps = new int[64][];
-    private Span[] spans = new Span[64];
-    private int spanCount;
+    private static final int CLASS_SHIFT = 6;
+    private static final int CLASS_MASK = (1 << 8) - 1;
+    private static final int STRIPE_SHIFT = 14;
+    private static final int STRIPE_MASK = (1 << 4) - 1;
+    private static final int STREAM_SHIFT = 18;
+    private static final int STREAM_MASK = (1 << 16) - 1;
+    private static final int WORD_SHIFT = 34;
 
-    /** The number at a granule below the pool's top, 0 for none. */
-    int at(int granule) {
-        int[] numbers = steps[granule >>> STEP_SHIFT];
-        return numbers == null ? 0 : numbers[granule & (STEP - 1)];
-    }
+    private static final int ROW_SHIFT = 13;
+    private static final int ROW = 1 << ROW_SHIFT;
 
-    /** The span that covers any granule, null for none. */
-    Span span(long granule) {
-        int[][] all = steps;
-        int step = (int) (granule >>> STEP_SHIFT);
-        if (granule < 0 || granule >= (long) all.length << STEP_SHIFT) {
-            return null;
+    private long[][] rows = new long[4][];
+
+    /** The number at a granule, 0 for none. */
+    long at(long granule) {
+        long[][] all = rows;
+        if (granule < 0 || granule >= (long) all.length << ROW_SHIFT) {
+            return 0;
         }
-        int[] numbers = all[step];
-        int number = numbers == null ? 0 : numbers[(int) granule & (STEP - 1)];
-        return number >= SPAN ? spans[number - SPAN] : null;
+        long[] row = all[(int) (granule >>> ROW_SHIFT)];
+        return row == null ? 0 : row[(int) granule & (ROW - 1)];
     }
 
-    void set(int granule, int number) {
-        row(granule)[granule & (STEP - 1)] = number;
-    }
-
-    /** Gives a span its number. */
-    int register(Span span) {
-        if (spanCount == spans.length) {
-            spans = Arrays.copyOf(spans, 2 * spanCount);
-        }
-        spans[spanCount] = span;
-        return SPAN + spanCount++;
+    void set(int granule, long number) {
+        row(granule)[granule & (ROW - 1)] = number;
     }
 
     /** Puts a number over a run of granules. */
-    void set(int from, int granules, int number) {
+    void set(int from, int granules, long number) {
         int end = from + granules;
         for (int at = from; at < end; ) {
-            int next = Math.min(end, (at | (STEP - 1)) + 1);
-            int place = at & (STEP - 1);
+            int next = Math.min(end, (at | (ROW - 1)) + 1);
+            int place = at & (ROW - 1);
             Arrays.fill(row(at), place, place + next - at, number);
             at = next;
         }
     }
 
-    private int[] row(int granule) {
-        int[] numbers = steps[granule >>> STEP_SHIFT];
-        if (numbers == null) {
-            numbers = new int[STEP];
-            steps[granule >>> STEP_SHIFT] = numbers;
+    /** Puts a span's entry over its granules. */
+    void set(Span span) {
+        long entry = SPAN
+                | (long) span.number << WORD_SHIFT
+                | (long) span.stream << STREAM_SHIFT
+                | (long) span.stripe.number << STRIPE_SHIFT
+                | (long) span.sizeClass << CLASS_SHIFT;
+        int from = (int) (span.start >> SizeClasses.GRANULE_SHIFT);
+        for (int i = 0; i < span.granules; i++) {
+            set(from + i, entry + i);
         }
-        return numbers;
+    }
+
+    /** Granules of a span before this one. */
+    static int before(long entry) {
+        return (int) entry & (MOST_GRANULES - 1);
+    }
+
+    /** The size class of a span. */
+    static int sizeClass(long entry) {
+        return (int) (entry >>> CLASS_SHIFT) & CLASS_MASK;
+    }
+
+    /** The number of a span's stripe. */
+    static int stripe(long entry) {
+        return (int) (entry >>> STRIPE_SHIFT) & STRIPE_MASK;
+    }
+
+    /** A span's stream. */
+    static int stream(long entry) {
+        return (int) (entry >>> STREAM_SHIFT) & STREAM_MASK;
+    }
+
+    /** The number of the word of a span's first slot. */
+    static int word(long entry) {
+        return (int) (entry >>> WORD_SHIFT) & SlotWords.NUMBER_MASK;
+    }
+
+    private long[] row(int granule) {
+        long[] row = rows[granule >>> ROW_SHIFT];
+        if (row == null) {
+            row = new long[ROW];
+            rows[granule >>> ROW_SHIFT] = row;
+        }
+        return row;
     }
 
     /** Makes room for granules below this one. */
     void ensure(int granules) {
-        int length = (granules + STEP - 1) >> STEP_SHIFT;
-        if (length > steps.length) {
-            steps = Arrays.copyOf(steps, Math.max(length, 2 * steps.length));
+        int length = (granules + ROW - 1) >> ROW_SHIFT;
+        if (length > rows.length) {
+            rows = Arrays.copyOf(rows, Math.max(length, 2 * rows.length));
         }
     }
 }

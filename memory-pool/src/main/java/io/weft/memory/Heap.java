@@ -6,16 +6,14 @@ package io.weft.memory;
  * class that were freed last, so that most calls touch no span's list. Guarded by its stripe's lock.
  */
 final class Heap {
-    static final int MAGAZINE_SHIFT = 4;
+    private static final int ROW_SHIFT = 4;
     /** The most that a magazine holds. */
-    static final int MAGAZINE = 1 << MAGAZINE_SHIFT;
+    static final int MAGAZINE = (1 << ROW_SHIFT) - 1;
+    /** By how much the first number of a row is shifted for how many slots there may be; its low half is how many there are. */
+    private static final int CAPACITY_SHIFT = 32;
 
-    /** Free slots as {@link Span#entry} has them, last freed last, {@link #MAGAZINE} places for each class. */
-    final long[] magazine;
-    /** How many of them there are, by class. */
-    final int[] filled;
-    /** How many there may be, by class. */
-    final int[] capacity;
+    /** Magazines, a row for each class: how full it is, then free slots as {@link Span#entry} has them, last freed last. */
+    final long[] magazines;
 
     final Span[] open;
     /** Spans of each class of which nothing is out; one is kept, so that a block which comes and goes does not move a span. */
@@ -27,12 +25,30 @@ final class Heap {
     Heap(SizeClasses classes) {
         open = new Span[classes.count()];
         empty = new byte[classes.count()];
-        magazine = new long[classes.count() << MAGAZINE_SHIFT];
-        filled = new int[classes.count()];
-        capacity = new int[classes.count()];
-        for (int index = 0; index < capacity.length; index++) {
-            capacity[index] = classes.magazine(index);
+        magazines = new long[classes.count() << ROW_SHIFT];
+        for (int index = 0; index < classes.count(); index++) {
+            magazines[row(index)] = (long) classes.magazine(index) << CAPACITY_SHIFT;
         }
+    }
+
+    /** Classes. */
+    int classes() {
+        return open.length;
+    }
+
+    /** Where the row of a class starts. */
+    static int row(int sizeClass) {
+        return sizeClass << ROW_SHIFT;
+    }
+
+    /** Slots in a magazine, by its row's first number. */
+    static int filled(long head) {
+        return (int) head;
+    }
+
+    /** Whether a magazine has no room, by its row's first number. */
+    static boolean isFull(long head) {
+        return (int) head == (int) (head >>> CAPACITY_SHIFT);
     }
 
     void list(Span span) {

@@ -52,11 +52,16 @@ public final class PoolCore {
         this.arena = new Arena(source, order, options.segmentBytes());
         this.map = arena.map;
         for (int i = 0; i < STRIPES; i++) {
-            stripes[i] = new Stripe();
+            stripes[i] = new Stripe(i);
         }
         for (int i = 0; i < classes.count(); i++) {
             spareSpans.add(new ArrayDeque<>());
         }
+    }
+
+    /** The span that covers a granule. The caller holds the arena's lock. */
+    private Span spanAt(int granule) {
+        return words.span(GranuleMap.word(map.at(granule)));
     }
 
     private Stripe stripe() {
@@ -82,14 +87,15 @@ public final class PoolCore {
         if (heap == null) {
             return allocateFromNewSpan(asked, sizeClass, stream);
         }
-        int[] filled = heap.filled;
-        long[] magazine = heap.magazine;
+        long[] magazines = heap.magazines;
+        int row = Heap.row(sizeClass);
         stripe.lock();
-        int left = filled[sizeClass] - 1;
-        if (left >= 0) {
-            filled[sizeClass] = left;
-            long entry = magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + left];
-            int number = (int) entry & SlotWords.NUMBER_MASK;
+        long head = magazines[row];
+        int filled = Heap.filled(head);
+        if (filled > 0) {
+            magazines[row] = head - 1;
+            long entry = magazines[row + filled];
+            int number = Span.word(entry);
             words.chunk(number)[SlotWords.offset(number)] = -asked;
             count(stripe, asked);
             stripe.unlock();
@@ -133,54 +139,50 @@ public final class PoolCore {
      */
     public void free(long address, int stream) {
         long granule = address >>> SHIFT;
-        Span span = map.span(granule);
-        if (span != null) {
-            // Loads behind the lock wait for it, so all is looked up before. It stays so while a slot is out; a faulty
-            // free may
-            // meet a span that another thread gives up and opens elsewhere, which is seen behind the lock.
-            Heap heap = span.heap;
-            long start = span.start;
-            int slot = span.slotAt(address);
-            Stripe stripe = span.stripe;
-            if (stripe == null) {
-                throw wrongFree(address, true);
-            }
-            int at = span.first + slot;
-            int sizeClass = span.sizeClass;
-            stripe.lock();
-            if (slot >= 0
-                    && span.stripe == stripe
-                    && span.heap == heap
-                    && span.start == start
-                    && span.stream == stream) {
-                int asked = -span.words[at];
-                if (asked > 0 && asked <= SizeClasses.MAX_SMALL) {
-                    stripe.frees++;
-                    stripe.live -= asked;
-                    span.words[at] = 0;
-                    int filled = heap.filled[sizeClass];
-                    if (filled == heap.capacity[sizeClass]) {
-                        filled >>= 1;
-                        unload(stripe, heap, sizeClass, filled);
-                    }
-                    heap.magazine[(sizeClass << Heap.MAGAZINE_SHIFT) + filled] = span.entry(address, slot);
-                    heap.filled[sizeClass] = filled + 1;
-                    stripe.unlock();
-                    return;
-                }
-            }
-            freeSlot(stripe, span, span.slotAt(address), address, stream);
+        long entry = map.at(granule);
+        if (entry < GranuleMap.SPAN) {
+            freeLarge(address, stream);
             return;
         }
-        freeLarge(address, stream);
+        // Loads behind the lock wait for it, so all is looked up before. It stays so while a slot is out; a faulty free
+        // may meet a span that another thread gives up and opens elsewhere, which is seen behind the lock.
+        Stripe stripe = stripes[GranuleMap.stripe(entry)];
+        Heap heap = stripe.heap(stream);
+        int sizeClass = GranuleMap.sizeClass(entry);
+        int slot = classes.slotAt(sizeClass, (GranuleMap.before(entry) << SHIFT) + ((int) address & (1 << SHIFT) - 1));
+        if (slot >= 0 && GranuleMap.stream(entry) == stream && heap != null) {
+            int number = GranuleMap.word(entry) + slot;
+            int[] chunk = words.chunk(number);
+            int at = SlotWords.offset(number);
+            long[] magazines = heap.magazines;
+            int row = Heap.row(sizeClass);
+            stripe.lock();
+            int asked = -chunk[at];
+            if (map.at(granule) == entry && asked > 0 && asked <= SizeClasses.MAX_SMALL) {
+                stripe.frees++;
+                stripe.live -= asked;
+                chunk[at] = 0;
+                long head = magazines[row];
+                if (Heap.isFull(head)) {
+                    unload(stripe, heap, sizeClass, Heap.filled(head) >> 1);
+                    head = magazines[row];
+                }
+                magazines[row] = head + 1;
+                magazines[row + Heap.filled(head) + 1] = Span.entry(address, number);
+                stripe.unlock();
+                return;
+            }
+            stripe.unlock();
+        }
+        freeSlot(address, stream, entry);
     }
 
     /** Puts the oldest slots of a magazine back to their spans until so many are left. */
     private void unload(Stripe stripe, Heap heap, int sizeClass, int left) {
-        int base = sizeClass << Heap.MAGAZINE_SHIFT;
-        int gone = heap.filled[sizeClass] - left;
-        for (int i = 0; i < gone; i++) {
-            Span span = putBack(Span.address(heap.magazine[base + i]));
+        int row = Heap.row(sizeClass);
+        int gone = Heap.filled(heap.magazines[row]) - left;
+        for (int i = 1; i <= gone; i++) {
+            Span span = putBack(Span.word(heap.magazines[row + i]));
             if (span.used == 0 && heap.empty[sizeClass] > 1) {
                 arena.lock();
                 arena.note(stripe);
@@ -188,14 +190,14 @@ public final class PoolCore {
                 arena.unlock();
             }
         }
-        System.arraycopy(heap.magazine, base + gone, heap.magazine, base, left);
-        heap.filled[sizeClass] = left;
+        System.arraycopy(heap.magazines, row + 1 + gone, heap.magazines, row + 1, left);
+        heap.magazines[row] -= gone;
     }
 
     /** Puts a slot back to its span, which may be empty then. */
-    private Span putBack(long address) {
-        Span span = map.span(address >>> SHIFT);
-        span.putBack(span.slotAt(address));
+    private Span putBack(int word) {
+        Span span = words.span(word);
+        span.putBack(word - span.number);
         if (!span.listed) {
             span.heap.list(span);
         }
@@ -211,29 +213,34 @@ public final class PoolCore {
         heap.unlist(span);
         heap.empty[span.sizeClass]--;
         heap.spans--;
-        span.stripe.spanBytes -= (long) classes.granules(span.sizeClass) << SHIFT;
-        int from = (int) (span.start >> SHIFT);
-        map.set(from, classes.granules(span.sizeClass), GranuleMap.FREED);
+        span.stripe.spanBytes -= (long) span.granules << SHIFT;
+        map.set((int) (span.start >> SHIFT), span.granules, GranuleMap.FREED);
         arena.free(span.block, span.stream);
         span.stripe = null;
         spareSpans.get(span.sizeClass).push(span);
     }
 
-    /** The rare ways of freeing a slot: a fault, another stream, or uses elsewhere. Unlocks the stripe. */
-    private void freeSlot(Stripe stripe, Span span, int slot, long address, int stream) {
-        int word = slot < 0 || span.stripe != stripe ? 0 : -span.words[span.first + slot];
-        if (word <= 0 || (word & Span.DEFERRED) != 0) {
-            stripe.unlock();
-            throw wrongFree(address, slot >= 0);
-        }
-        int asked = word & Span.ASKED;
-        stripe.frees++;
-        stripe.live -= asked;
-        span.words[span.first + slot] = -(asked | Span.DEFERRED);
+    /** The rare ways of freeing a slot: a fault, another stream, or uses elsewhere. */
+    private void freeSlot(long address, int stream, long entry) {
+        Stripe stripe = stripes[GranuleMap.stripe(entry)];
+        stripe.lock();
         arena.lock();
         try {
-            arena.note(stripe);
+            if (map.at(address >>> SHIFT) != entry) {
+                throw wrongFree(address, true);
+            }
+            Span span = words.span(GranuleMap.word(entry));
+            int slot = span.slotAt(address);
+            int word = slot < 0 ? 0 : -span.words[span.first + slot];
+            if (word <= 0 || (word & Span.DEFERRED) != 0) {
+                throw wrongFree(address, slot >= 0);
+            }
             openStream(stream);
+            int asked = word & Span.ASKED;
+            stripe.frees++;
+            stripe.live -= asked;
+            span.words[span.first + slot] = -(asked | Span.DEFERRED);
+            arena.note(stripe);
             arena.defer(address, stream == span.stream ? -1 : stream);
             poll(stripe);
         } finally {
@@ -249,41 +256,54 @@ public final class PoolCore {
         try {
             arena.note(stripe);
             long granule = address >>> SHIFT;
-            int code = (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule() ? map.at((int) granule) : 0;
+            long entry = outAt(address);
             openStream(stream);
-            if (code < 0 && code != GranuleMap.FREED) {
-                long asked = arena.freePlanned((int) granule, code, stream);
+            if (entry < 0 && entry != GranuleMap.FREED) {
+                long asked = arena.freePlanned((int) granule, entry, stream);
                 if (asked > 0) {
                     stripe.frees++;
                     arena.total -= asked;
                     return;
                 }
-                code = asked == 0 ? GranuleMap.FREED : map.at((int) granule);
+                entry = asked == 0 ? GranuleMap.FREED : map.at(granule);
             }
-            if (code <= 0
-                    || code >= GranuleMap.SPAN
-                    || arena.blocks.state(code) != Blocks.LIVE
-                    || arena.blocks.start(code) != granule) {
-                throw wrongFree(address, code == GranuleMap.FREED || code > 0);
+            int block = liveBlock(entry, granule);
+            if (block == 0) {
+                throw wrongFree(address, entry == GranuleMap.FREED || entry > 0);
             }
             stripe.frees++;
-            arena.total -= arena.blocks.asked(code);
+            arena.total -= arena.blocks.asked(block);
             arena.largeLive--;
-            arena.largeLiveBytes -= (long) arena.blocks.length(code) << SHIFT;
-            arena.noteFree(code, stream);
-            if (arena.blocks.usedElsewhere(code)) {
-                arena.blocks.state(code, Blocks.DEFERRED);
-                arena.blocks.owner(code, stream + 1, 0);
+            arena.largeLiveBytes -= (long) arena.blocks.length(block) << SHIFT;
+            arena.noteFree(block, stream);
+            if (arena.blocks.usedElsewhere(block)) {
+                arena.blocks.state(block, Blocks.DEFERRED);
+                arena.blocks.owner(block, stream + 1, 0);
                 arena.defer(address, -1);
                 poll(stripe);
             } else {
                 map.set((int) granule, GranuleMap.FREED);
-                arena.free(code, stream);
+                arena.free(block, stream);
             }
         } finally {
             arena.unlock();
             stripe.unlock();
         }
+    }
+
+    /** What the map has at an address where a block may start, 0 for none. The caller holds the arena's lock. */
+    private long outAt(long address) {
+        long granule = address >>> SHIFT;
+        return (address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule() ? map.at(granule) : 0;
+    }
+
+    /** The block of an entry, when it is one that is out and starts at the granule; 0 otherwise. */
+    private int liveBlock(long entry, long granule) {
+        if (entry <= 0 || entry >= GranuleMap.SPAN) {
+            return 0;
+        }
+        int block = (int) entry;
+        return arena.blocks.state(block) == Blocks.LIVE && arena.blocks.start(block) == granule ? block : 0;
     }
 
     private AcceleratorException wrongFree(long address, boolean known) {
@@ -363,19 +383,18 @@ public final class PoolCore {
     }
 
     private Span openSpan(Stripe stripe, Heap heap, int sizeClass, int stream, int block) {
-        int length = classes.granules(sizeClass);
         Span span = spareSpans.get(sizeClass).poll();
         if (span == null) {
-            span = new Span(sizeClass, classes.size(sizeClass), (long) length << SHIFT, words, map);
+            span = new Span(sizeClass, classes, words);
         }
         int start = arena.blocks.start(block);
         span.open(stripe, heap, stream, block, (long) start << SHIFT);
         arena.blocks.handOut(block, Blocks.SPAN, 0, stream + 1, -1, 0);
-        map.set(start, length, span.id);
+        map.set(span);
         heap.list(span);
         heap.empty[sizeClass]++;
         heap.spans++;
-        stripe.spanBytes += (long) length << SHIFT;
+        stripe.spanBytes += (long) span.granules << SHIFT;
         return span;
     }
 
@@ -530,22 +549,23 @@ public final class PoolCore {
     /** One stream has passed a deferred address; false when its stripe is busy, so that it must be tried again. */
     private boolean comeBack(long entry, Stripe held) {
         long address = entry < 0 ? ~entry : entry;
-        Span span = map.span(address >>> SHIFT);
-        if (span == null) {
+        long known = map.at(address >>> SHIFT);
+        if (known < GranuleMap.SPAN) {
             if (arena.isLastWait(entry)) {
-                int block = map.at((int) (address >>> SHIFT));
+                int block = (int) known;
                 map.set((int) (address >>> SHIFT), GranuleMap.FREED);
                 arena.free(block, arena.blocks.owner(block) - 1);
                 arena.deferredCount--;
             }
             return true;
         }
-        Stripe stripe = span.stripe;
+        Stripe stripe = stripes[GranuleMap.stripe(known)];
         if (stripe != held && !stripe.tryLock()) {
             return false;
         }
         if (arena.isLastWait(entry)) {
-            putBack(address);
+            Span span = words.span(GranuleMap.word(known));
+            putBack(span.number + span.slotAt(address));
             if (span.used == 0 && span.heap.empty[span.sizeClass] > 1) {
                 giveUp(span);
             }
@@ -600,12 +620,13 @@ public final class PoolCore {
 
     private boolean flush(Heap heap) {
         boolean any = false;
-        for (int sizeClass = 0; sizeClass < heap.filled.length; sizeClass++) {
-            int base = sizeClass << Heap.MAGAZINE_SHIFT;
-            for (int i = heap.filled[sizeClass] - 1; i >= 0; i--) {
-                putBack(Span.address(heap.magazine[base + i]));
+        for (int sizeClass = 0; sizeClass < heap.classes(); sizeClass++) {
+            int row = Heap.row(sizeClass);
+            int filled = Heap.filled(heap.magazines[row]);
+            for (int i = filled; i > 0; i--) {
+                putBack(Span.word(heap.magazines[row + i]));
             }
-            heap.filled[sizeClass] = 0;
+            heap.magazines[row] -= filled;
         }
         for (Span head : heap.open) {
             Span next;
@@ -629,13 +650,14 @@ public final class PoolCore {
      */
     public void recordUse(long address, int stream) {
         long granule = address >>> SHIFT;
-        Span span = map.span(granule);
-        Stripe stripe = span == null || span.stripe == null ? stripe() : span.stripe;
+        long entry = map.at(granule);
+        Stripe stripe = entry < GranuleMap.SPAN ? stripe() : stripes[GranuleMap.stripe(entry)];
         stripe.lock();
         arena.lock();
         try {
             openStream(stream);
-            if (span != null && map.span(granule) == span) {
+            if (entry >= GranuleMap.SPAN && map.at(granule) == entry) {
+                Span span = words.span(GranuleMap.word(entry));
                 int slot = span.slotAt(address);
                 int word = slot < 0 ? 0 : -span.words[span.first + slot];
                 if (word > 0 && word < Span.DEFERRED) {
@@ -645,19 +667,17 @@ public final class PoolCore {
                     }
                     return;
                 }
-            } else if ((address & ((1L << SHIFT) - 1)) == 0 && granule < arena.topGranule()) {
-                int code = map.at((int) granule);
-                if (code < 0 && code != GranuleMap.FREED) {
+            } else {
+                entry = outAt(address);
+                if (entry < 0 && entry != GranuleMap.FREED) {
                     // A layout that is learned knows one stream only.
-                    arena.dissolve((-1 - code) & 63);
-                    code = map.at((int) granule);
+                    arena.dissolve(Arena.planStream(entry));
+                    entry = map.at(granule);
                 }
-                if (code > 0
-                        && code < GranuleMap.SPAN
-                        && arena.blocks.state(code) == Blocks.LIVE
-                        && arena.blocks.start(code) == granule) {
-                    if (stream != arena.blocks.owner(code) - 1) {
-                        arena.blocks.usedElsewhere(code, true);
+                int block = liveBlock(entry, granule);
+                if (block != 0) {
+                    if (stream != arena.blocks.owner(block) - 1) {
+                        arena.blocks.usedElsewhere(block, true);
                         arena.addUse(address, stream);
                     }
                     return;
@@ -791,7 +811,7 @@ public final class PoolCore {
             long[] tierBytes = new long[3];
             for (int block = arena.firstBlock(); block != 0; block = arena.blocks.next(block)) {
                 if (arena.blocks.state(block) == Blocks.SPAN) {
-                    Span span = map.span(arena.blocks.start(block));
+                    Span span = spanAt(arena.blocks.start(block));
                     spanBytes += (long) span.used * span.size;
                 } else if (arena.blocks.state(block) == Blocks.FREE || arena.blocks.state(block) == Blocks.PLAN) {
                     for (int at = arena.blocks.start(block); at < arena.blocks.end(block); ) {
@@ -840,8 +860,8 @@ public final class PoolCore {
     private long magazineBytes(Stripe stripe) {
         long bytes = 0;
         for (Heap heap : stripe.heaps) {
-            for (int sizeClass = 0; heap != null && sizeClass < heap.filled.length; sizeClass++) {
-                bytes += (long) heap.filled[sizeClass] * classes.size(sizeClass);
+            for (int sizeClass = 0; heap != null && sizeClass < heap.classes(); sizeClass++) {
+                bytes += (long) Heap.filled(heap.magazines[Heap.row(sizeClass)]) * classes.size(sizeClass);
             }
         }
         return bytes;
@@ -869,7 +889,7 @@ public final class PoolCore {
                 if (arena.blocks.state(block) == Blocks.LIVE) {
                     live.add(new Live((long) start << SHIFT, arena.blocks.asked(block), arena.blocks.owner(block) - 1));
                 } else if (arena.blocks.state(block) == Blocks.SPAN) {
-                    Span span = map.span(start);
+                    Span span = spanAt(start);
                     for (int slot = 0; slot < span.untouched; slot++) {
                         int word = -span.words[span.first + slot];
                         if (word > 0 && word < Span.DEFERRED) {
@@ -935,7 +955,7 @@ public final class PoolCore {
                 long used = switch (use) {
                     case BUFFER -> arena.blocks.asked(block);
                     case SPAN -> {
-                        Span span = map.span(arena.blocks.start(block));
+                        Span span = spanAt(arena.blocks.start(block));
                         yield (long) span.out() * span.size;
                     }
                     default -> 0;

@@ -13,11 +13,22 @@ final class SizeClasses {
     /** Largest size that a span serves. */
     static final int MAX_SMALL = 1 << 20;
 
+    /** Log2 of the least alignment that a pool can have, the unit in which slots are counted. */
+    static final int MIN_ALIGNMENT_SHIFT = 7;
+
+    /** A span has at most 2^13 units, for which dividing by multiplying with a reciprocal of so many bits is exact. */
+    private static final int RECIPROCAL_SHIFT = 2 * (20 - MIN_ALIGNMENT_SHIFT);
+
+    private static final int UNITS_SHIFT = RECIPROCAL_SHIFT + 1;
+    private static final int SLOTS_SHIFT = UNITS_SHIFT + 14;
+
     private final int alignmentShift;
     private final int count;
     private final int[] sizes;
     private final int[] granules;
     private final int[] magazines;
+    /** By class, in one number so that one load has it all: slots of a span, units of a slot, and their reciprocal. */
+    private final long[] shapes;
 
     SizeClasses(long alignment) {
         this.alignmentShift = Long.numberOfTrailingZeros(alignment);
@@ -25,9 +36,14 @@ final class SizeClasses {
         this.sizes = new int[count];
         this.granules = new int[count];
         this.magazines = new int[count];
+        this.shapes = new long[count];
         for (int index = 0; index < count; index++) {
             sizes[index] = sizeOf(index);
             granules[index] = granulesFor(sizes[index]);
+            long units = sizes[index] >> MIN_ALIGNMENT_SHIFT;
+            shapes[index] = ((long) slots(index) << SLOTS_SHIFT)
+                    | (units << UNITS_SHIFT)
+                    | ((1L << RECIPROCAL_SHIFT) + units - 1) / units;
             magazines[index] = Math.clamp((8 << 20) / sizes[index], 8, Heap.MAGAZINE);
         }
     }
@@ -59,6 +75,20 @@ final class SizeClasses {
     /** Granules of one span. */
     int granules(int index) {
         return granules[index];
+    }
+
+    /** Slots of one span. */
+    int slots(int index) {
+        return (granules[index] << GRANULE_SHIFT) / sizes[index];
+    }
+
+    /** The slot that starts so many bytes behind the start of a span, or -1 when none does. */
+    int slotAt(int index, int offset) {
+        long shape = shapes[index];
+        long units = offset >>> MIN_ALIGNMENT_SHIFT;
+        long slot = (units * (shape & ((1L << UNITS_SHIFT) - 1))) >>> RECIPROCAL_SHIFT;
+        long start = (slot * ((shape >>> UNITS_SHIFT) & ((1 << 14) - 1))) << MIN_ALIGNMENT_SHIFT;
+        return start == offset && slot < shape >>> SLOTS_SHIFT ? (int) slot : -1;
     }
 
     private int sizeOf(int index) {

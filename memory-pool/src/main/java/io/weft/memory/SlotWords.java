@@ -6,8 +6,9 @@ import io.weft.api.ErrorCode;
 import java.util.Arrays;
 
 /**
- * The words of all slots of a pool, by number: one chunk after the other, so that growing moves none. A span's words lie in one chunk. A magazine keeps a slot's number
- * beside its address, and so reaches its word without looking for its span. Grown under the arena's lock; a word is guarded by the lock of its span's stripe.
+ * The words of all slots of a pool, by number: one chunk after the other, so that growing moves none. A span's words lie in one chunk, and no two spans' on one cache
+ * line, since their threads would take it from each other. A magazine keeps a slot's number beside its address, and so reaches its word without looking for its span.
+ * Grown under the arena's lock; a word is guarded by the lock of its span's stripe.
  */
 final class SlotWords {
     /** Bits of a number: 134 million slots, 16 GiB in the smallest class. */
@@ -19,13 +20,22 @@ final class SlotWords {
 
     private static final int CHUNK = 1 << CHUNK_SHIFT;
     private static final int MOST_CHUNKS = 1 << (NUMBER_BITS - CHUNK_SHIFT);
+    /** Words of a cache line of 64 bytes. */
+    private static final int LINE_SHIFT = 4;
+
+    private static final int LINE = 1 << LINE_SHIFT;
 
     private int[][] chunks = {new int[CHUNK]};
+    /** By line: the span of its words. */
+    private Span[] spans = new Span[CHUNK >> LINE_SHIFT];
+
     private int next;
 
-    /** The number of the first of so many new words, all of which are 0. */
-    int reserve(int count) {
-        if ((next & (CHUNK - 1)) + count > CHUNK || next == chunks.length << CHUNK_SHIFT) {
+    /** The number of the first of a span's words, all of which are 0. */
+    int reserve(Span span, int count) {
+        // Arrays need not start on a line, hence one more.
+        int lines = ((count + LINE - 1) >> LINE_SHIFT) + 1;
+        if ((next & (CHUNK - 1)) + (lines << LINE_SHIFT) > CHUNK || next == chunks.length << CHUNK_SHIFT) {
             int length = chunks.length;
             if (length == MOST_CHUNKS) {
                 throw new AcceleratorException(
@@ -33,12 +43,19 @@ final class SlotWords {
             }
             int[][] more = Arrays.copyOf(chunks, length + 1);
             more[length] = new int[CHUNK];
+            spans = Arrays.copyOf(spans, (length + 1) << (CHUNK_SHIFT - LINE_SHIFT));
             chunks = more;
             next = length << CHUNK_SHIFT;
         }
         int first = next;
-        next += count;
+        Arrays.fill(spans, first >> LINE_SHIFT, (first >> LINE_SHIFT) + lines, span);
+        next += lines << LINE_SHIFT;
         return first;
+    }
+
+    /** The span to which a word belongs. The caller holds the lock of the span's stripe, or the arena's. */
+    Span span(int number) {
+        return spans[number >>> LINE_SHIFT];
     }
 
     /** The chunk of a word, in which it is at {@link #offset}. */

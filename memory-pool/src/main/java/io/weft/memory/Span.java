@@ -15,22 +15,18 @@ final class Span {
     /** The part of a slot's magnitude that is bytes. */
     static final int ASKED = USED_ELSEWHERE - 1;
 
-    /** Log2 of the least alignment that a pool can have. */
-    private static final int MIN_ALIGNMENT_SHIFT = 7;
-
     final int sizeClass;
     final int size;
     final int capacity;
-    /** Its number in the map of granules. */
-    final int id;
+    final int granules;
     /** The chunk of its slots' words. */
     final int[] words;
     /** Where in the chunk its first slot's word is. */
     final int first;
     /** The number of that word. */
-    private final int number;
+    final int number;
 
-    private final long reciprocal;
+    private final SizeClasses classes;
 
     Stripe stripe;
     Heap heap;
@@ -46,16 +42,15 @@ final class Span {
     Span next;
     boolean listed;
 
-    Span(int sizeClass, int size, long bytes, SlotWords all, GranuleMap map) {
+    Span(int sizeClass, SizeClasses classes, SlotWords all) {
         this.sizeClass = sizeClass;
-        this.size = size;
-        this.capacity = (int) (bytes / size);
-        this.id = map.register(this);
-        this.number = all.reserve(capacity);
+        this.classes = classes;
+        this.size = classes.size(sizeClass);
+        this.granules = classes.granules(sizeClass);
+        this.capacity = classes.slots(sizeClass);
+        this.number = all.reserve(this, capacity);
         this.words = all.chunk(number);
         this.first = SlotWords.offset(number);
-        // Exact for units below 2^16: a span has at most 2^13 units of 128 bytes.
-        this.reciprocal = ((1L << 32) + (size >> 7) - 1) / (size >> 7);
     }
 
     void open(Stripe owner, Heap list, int onStream, int blockId, long at) {
@@ -88,19 +83,23 @@ final class Span {
 
     /** The slot at an address, or -1 when none starts there or it was never handed out. */
     int slotAt(long address) {
-        long offset = address - start;
-        int slot = (int) (((offset >>> 7) * reciprocal) >>> 32);
-        return (long) slot * size == offset && slot < untouched ? slot : -1;
+        int slot = classes.slotAt(sizeClass, (int) (address - start));
+        return slot < untouched ? slot : -1;
     }
 
     /** A slot as a magazine keeps it: its address, whose lowest bits are 0, and in their place the number of its word. */
-    long entry(long address, int slot) {
-        return (address << (SlotWords.NUMBER_BITS - MIN_ALIGNMENT_SHIFT)) | (number + slot);
+    static long entry(long address, int number) {
+        return (address << (SlotWords.NUMBER_BITS - SizeClasses.MIN_ALIGNMENT_SHIFT)) | number;
+    }
+
+    /** The number of the word of a magazine's entry. */
+    static int word(long entry) {
+        return (int) entry & SlotWords.NUMBER_MASK;
     }
 
     /** The address in a magazine's entry. */
     static long address(long entry) {
-        return (entry >>> SlotWords.NUMBER_BITS) << MIN_ALIGNMENT_SHIFT;
+        return (entry >>> SlotWords.NUMBER_BITS) << SizeClasses.MIN_ALIGNMENT_SHIFT;
     }
 
     /** Slots that are out. */

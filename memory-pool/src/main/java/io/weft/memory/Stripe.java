@@ -13,6 +13,9 @@ final class Stripe extends SpinLock {
     @SuppressWarnings("unused")
     long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
 
+    /** Its place among the stripes. */
+    final int number;
+
     Heap[] heaps = new Heap[4];
     long allocations;
     long frees;
@@ -31,6 +34,10 @@ final class Stripe extends SpinLock {
 
     @SuppressWarnings("unused")
     long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
+
+    Stripe(int number) {
+        this.number = number;
+    }
 
     /** The heap for a stream, null while it has none. Once there it stays, so it may be asked for without the lock. */
     Heap heap(int stream) {
