@@ -48,6 +48,9 @@ final class Arena extends SpinLock {
     /** Whether pages were moved since the last look at holes. */
     private boolean moved;
 
+    /** Whether a stream has passed a mark since the last sweep. */
+    boolean sweepDue;
+
     int deferredCount;
     long deferredTotal;
     long reserved;
@@ -154,7 +157,26 @@ final class Arena extends SpinLock {
     private int best(int granules, int stream, int small) {
         int own = bins[2 * stream + 2 + small].find(granules);
         int clean = bins[small].find(granules);
-        return own == 0 || (clean != 0 && blocks.length(clean) < blocks.length(own)) ? clean : own;
+        int best = own == 0 || (clean != 0 && blocks.length(clean) < blocks.length(own)) ? clean : own;
+        return best != 0 || marks.streams() == 1 ? best : bestPassed(granules, stream, small);
+    }
+
+    /**
+     * The best fit among what other streams freed and are known to have passed; 0 for none. Streams so take from each other only what they need, and each
+     * thread works on its own part of the pool.
+     */
+    private int bestPassed(int granules, int stream, int small) {
+        int best = 0;
+        for (int owner = 1; owner <= marks.streams(); owner++) {
+            FreeBins bin = owner == stream + 1 ? null : bins[2 * owner + small];
+            int block = bin == null ? 0 : bin.find(granules);
+            if (block != 0
+                    && marks.isPassed(owner - 1, blocks.mark(block))
+                    && (best == 0 || blocks.length(block) < blocks.length(best))) {
+                best = block;
+            }
+        }
+        return best;
     }
 
     private int take(int granules, int stream, int small) {
@@ -260,8 +282,18 @@ final class Arena extends SpinLock {
         blocks.absorbNext(left);
     }
 
+    /** Gives what streams have passed to everybody, and joins it, if a stream has come further since the last time. Says whether one had. */
+    boolean sweepIfDue() {
+        boolean due = sweepDue;
+        if (due) {
+            sweep();
+        }
+        return due;
+    }
+
     /** Gives what streams have passed to everybody, and joins it. */
     void sweep() {
+        sweepDue = false;
         for (int block = first; block != 0; block = blocks.next(block)) {
             if (blocks.state(block) != Blocks.FREE) {
                 continue;

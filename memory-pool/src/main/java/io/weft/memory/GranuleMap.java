@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /**
  * What lies at a granule, as one number: the block that starts there, a block of a learned layout, or the span that covers it with all that a free has to know of
- * it. One lookup thus tells what an address belongs to, without a look at any object. Two levels, so that growing copies a table of one entry for 128 MiB.
+ * it. One lookup thus tells what an address belongs to, without a look at any object.
  *
  * <p>Written under the arena's lock, and for spans under their stripe's, too; {@link #at} may be asked without one, where an old answer can only be met by who frees
  * what is not out.
@@ -21,48 +21,31 @@ final class GranuleMap {
 
     private static final int CLASS_SHIFT = 6;
     private static final int CLASS_MASK = (1 << 8) - 1;
-    private static final int STRIPE_SHIFT = 14;
-    private static final int STRIPE_MASK = (1 << 4) - 1;
-    private static final int STREAM_SHIFT = 18;
-    private static final int STREAM_MASK = (1 << 16) - 1;
+    private static final int PLACE_SHIFT = 14;
     private static final int WORD_SHIFT = 34;
 
-    private static final int ROW_SHIFT = 13;
-    private static final int ROW = 1 << ROW_SHIFT;
-
-    private long[][] rows = new long[4][];
+    private long[] entries = new long[1 << 10];
 
     /** The number at a granule, 0 for none. */
     long at(long granule) {
-        long[][] all = rows;
-        if (granule < 0 || granule >= (long) all.length << ROW_SHIFT) {
-            return 0;
-        }
-        long[] row = all[(int) (granule >>> ROW_SHIFT)];
-        return row == null ? 0 : row[(int) granule & (ROW - 1)];
+        long[] all = entries;
+        return granule >= 0 && granule < all.length ? all[(int) granule] : 0;
     }
 
     void set(int granule, long number) {
-        row(granule)[granule & (ROW - 1)] = number;
+        entries[granule] = number;
     }
 
     /** Puts a number over a run of granules. */
     void set(int from, int granules, long number) {
-        int end = from + granules;
-        for (int at = from; at < end; ) {
-            int next = Math.min(end, (at | (ROW - 1)) + 1);
-            int place = at & (ROW - 1);
-            Arrays.fill(row(at), place, place + next - at, number);
-            at = next;
-        }
+        Arrays.fill(entries, from, from + granules, number);
     }
 
     /** Puts a span's entry over its granules. */
     void set(Span span) {
         long entry = SPAN
                 | (long) span.number << WORD_SHIFT
-                | (long) span.stream << STREAM_SHIFT
-                | (long) span.stripe.number << STRIPE_SHIFT
+                | (long) PoolCore.place(span.stream, span.stripe) << PLACE_SHIFT
                 | (long) span.sizeClass << CLASS_SHIFT;
         int from = (int) (span.start >> SizeClasses.GRANULE_SHIFT);
         for (int i = 0; i < span.granules; i++) {
@@ -80,14 +63,9 @@ final class GranuleMap {
         return (int) (entry >>> CLASS_SHIFT) & CLASS_MASK;
     }
 
-    /** The number of a span's stripe. */
-    static int stripe(long entry) {
-        return (int) (entry >>> STRIPE_SHIFT) & STRIPE_MASK;
-    }
-
-    /** A span's stream. */
-    static int stream(long entry) {
-        return (int) (entry >>> STREAM_SHIFT) & STREAM_MASK;
+    /** The place of a span's heap, {@link PoolCore#place}. */
+    static int place(long entry) {
+        return (int) (entry >>> PLACE_SHIFT) & (PoolCore.PLACES - 1);
     }
 
     /** The number of the word of a span's first slot. */
@@ -95,20 +73,10 @@ final class GranuleMap {
         return (int) (entry >>> WORD_SHIFT) & SlotWords.NUMBER_MASK;
     }
 
-    private long[] row(int granule) {
-        long[] row = rows[granule >>> ROW_SHIFT];
-        if (row == null) {
-            row = new long[ROW];
-            rows[granule >>> ROW_SHIFT] = row;
-        }
-        return row;
-    }
-
     /** Makes room for granules below this one. */
     void ensure(int granules) {
-        int length = (granules + ROW - 1) >> ROW_SHIFT;
-        if (length > rows.length) {
-            rows = Arrays.copyOf(rows, Math.max(length, 2 * rows.length));
+        if (granules > entries.length) {
+            entries = Arrays.copyOf(entries, Math.max(granules, 2 * entries.length));
         }
     }
 }

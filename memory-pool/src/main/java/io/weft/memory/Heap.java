@@ -12,6 +12,8 @@ final class Heap {
     /** By how much the first number of a row is shifted for how many slots there may be; its low half is how many there are. */
     private static final int CAPACITY_SHIFT = 32;
 
+    final Stripe stripe;
+
     /** Magazines, a row for each class: how full it is, then free slots as {@link Span#entry} has them, last freed last. */
     final long[] magazines;
 
@@ -22,7 +24,8 @@ final class Heap {
     /** All spans of the heap's classes, for statistics and for closing. */
     int spans;
 
-    Heap(SizeClasses classes) {
+    Heap(Stripe stripe, SizeClasses classes) {
+        this.stripe = stripe;
         open = new Span[classes.count()];
         empty = new byte[classes.count()];
         magazines = new long[classes.count() << ROW_SHIFT];

@@ -5,6 +5,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -22,8 +23,11 @@ public final class PoolCore {
     public static final long DEVICE_EXHAUSTED = -2;
 
     private static final int SHIFT = SizeClasses.GRANULE_SHIFT;
-    private static final int STRIPES = 16;
+    private static final int STRIPES_SHIFT = 4;
+    private static final int STRIPES = 1 << STRIPES_SHIFT;
     private static final int MOST_STREAMS = 1 << 16;
+    /** Heaps that there can be. */
+    static final int PLACES = MOST_STREAMS << STRIPES_SHIFT;
     /** Spans that hold nothing may take one part in so many of a large pool before they are given up for the sake of large blocks. */
     private static final long IDLE_SPAN_SHARE = 64;
     /** What is held up to here is not counted: in a small pool a few spans are much. */
@@ -34,6 +38,8 @@ public final class PoolCore {
     private final PoolOptions options;
     private final SizeClasses classes;
     private final Stripe[] stripes = new Stripe[STRIPES];
+    /** By place; null where there is none yet. One that is there stays, so it may be looked up without a lock. Written under the arena's lock. */
+    private Heap[] heaps = new Heap[4 * STRIPES];
     private final Arena arena;
     private final GranuleMap map;
     private final SlotWords words = new SlotWords();
@@ -59,13 +65,46 @@ public final class PoolCore {
         }
     }
 
+    /** The stripe of a span's entry. */
+    private Stripe stripeOf(long entry) {
+        return stripes[GranuleMap.place(entry) & (STRIPES - 1)];
+    }
+
     /** The span that covers a granule. The caller holds the arena's lock. */
     private Span spanAt(int granule) {
         return words.span(GranuleMap.word(map.at(granule)));
     }
 
+    private static int stripeNumber() {
+        return (int) Thread.currentThread().threadId() & (STRIPES - 1);
+    }
+
     private Stripe stripe() {
-        return stripes[(int) Thread.currentThread().threadId() & (STRIPES - 1)];
+        return stripes[stripeNumber()];
+    }
+
+    /** The place of the heap of a stream and a stripe. */
+    static int place(int stream, Stripe stripe) {
+        return (stream << STRIPES_SHIFT) | stripe.number;
+    }
+
+    /** The heap at a place, null for none. */
+    private Heap heap(int place) {
+        Heap[] all = heaps;
+        return place >= 0 && place < all.length ? all[place] : null;
+    }
+
+    /** The heap of a stripe and a stream that is known. The caller holds the stripe's and the arena's lock. */
+    private Heap openHeap(Stripe stripe, int stream) {
+        int place = place(stream, stripe);
+        if (place >= heaps.length) {
+            heaps = Arrays.copyOf(heaps, Math.max(place + 1, 2 * heaps.length));
+        }
+        if (heaps[place] == null) {
+            heaps[place] = new Heap(stripe, classes);
+            stripe.heaps.add(heaps[place]);
+        }
+        return heaps[place];
     }
 
     /**
@@ -81,12 +120,12 @@ public final class PoolCore {
         }
         int asked = (int) bytes;
         int sizeClass = classes.classOf(asked);
-        Stripe stripe = stripe();
         // Loads behind the lock wait for it, so what never changes once it is there is loaded before.
-        Heap heap = stripe.heap(stream);
+        Heap heap = heap((stream << STRIPES_SHIFT) | stripeNumber());
         if (heap == null) {
             return allocateFromNewSpan(asked, sizeClass, stream);
         }
+        Stripe stripe = heap.stripe;
         long[] magazines = heap.magazines;
         int row = Heap.row(sizeClass);
         stripe.lock();
@@ -146,11 +185,12 @@ public final class PoolCore {
         }
         // Loads behind the lock wait for it, so all is looked up before. It stays so while a slot is out; a faulty free
         // may meet a span that another thread gives up and opens elsewhere, which is seen behind the lock.
-        Stripe stripe = stripes[GranuleMap.stripe(entry)];
-        Heap heap = stripe.heap(stream);
+        int place = GranuleMap.place(entry);
+        Heap heap = heap(place);
         int sizeClass = GranuleMap.sizeClass(entry);
         int slot = classes.slotAt(sizeClass, (GranuleMap.before(entry) << SHIFT) + ((int) address & (1 << SHIFT) - 1));
-        if (slot >= 0 && GranuleMap.stream(entry) == stream && heap != null) {
+        if (slot >= 0 && place >>> STRIPES_SHIFT == stream && heap != null) {
+            Stripe stripe = heap.stripe;
             int number = GranuleMap.word(entry) + slot;
             int[] chunk = words.chunk(number);
             int at = SlotWords.offset(number);
@@ -222,7 +262,7 @@ public final class PoolCore {
 
     /** The rare ways of freeing a slot: a fault, another stream, or uses elsewhere. */
     private void freeSlot(long address, int stream, long entry) {
-        Stripe stripe = stripes[GranuleMap.stripe(entry)];
+        Stripe stripe = stripeOf(entry);
         stripe.lock();
         arena.lock();
         try {
@@ -332,7 +372,7 @@ public final class PoolCore {
         try {
             arena.note(stripe);
             openStream(stream);
-            Heap heap = stripe.heap(stream) == null ? stripe.open(stream, classes) : stripe.heap(stream);
+            Heap heap = openHeap(stripe, stream);
             if (arena.deferredCount > 0) {
                 poll(stripe);
             }
@@ -454,6 +494,9 @@ public final class PoolCore {
         if (arena.marks.streams() > 1 || arena.deferredCount > 0) {
             poll(stripe);
             block = arena.take(granules, stream);
+            if (block == 0 && arena.sweepIfDue()) {
+                block = arena.take(granules, stream);
+            }
             if (block != 0) {
                 return block;
             }
@@ -471,7 +514,7 @@ public final class PoolCore {
             }
         }
         if (arena.marks.streams() == 1) {
-            poll(stripe);
+            settle(stripe);
         }
         int grown = arena.grow(granules, stream, options.softLimit());
         if (grown == 1) {
@@ -482,7 +525,7 @@ public final class PoolCore {
 
     private long obtainUnderPressure(int granules, int stream, Stripe stripe) {
         long bytes = ((long) granules << SHIFT) + (1L << (SHIFT + arena.stepShift));
-        poll(stripe);
+        settle(stripe);
         int grown = 0;
         for (int coolest = Tiers.COLD; coolest >= Tiers.HOT; coolest--) {
             if (coolest == Tiers.HOT && grown == 0 && options.hardLimit() > options.softLimit()) {
@@ -529,7 +572,7 @@ public final class PoolCore {
 
     /** Asks how far the streams are, and takes back what has passed. The caller holds one stripe's and the arena's lock. */
     private void poll(Stripe held) {
-        boolean moved = arena.marks.poll();
+        arena.sweepDue |= arena.marks.poll();
         if (arena.deferredCount > 0) {
             for (int stream = 0; stream < arena.marks.streams(); stream++) {
                 MarkedQueue queue = arena.deferred(stream);
@@ -541,9 +584,12 @@ public final class PoolCore {
                 }
             }
         }
-        if (moved) {
-            arena.sweep();
-        }
+    }
+
+    /** The same, and joins what everybody may have now. */
+    private void settle(Stripe held) {
+        poll(held);
+        arena.sweepIfDue();
     }
 
     /** One stream has passed a deferred address; false when its stripe is busy, so that it must be tried again. */
@@ -559,7 +605,7 @@ public final class PoolCore {
             }
             return true;
         }
-        Stripe stripe = stripes[GranuleMap.stripe(known)];
+        Stripe stripe = stripeOf(known);
         if (stripe != held && !stripe.tryLock()) {
             return false;
         }
@@ -611,7 +657,7 @@ public final class PoolCore {
     private boolean flush(Stripe stripe) {
         boolean any = false;
         for (Heap heap : stripe.heaps) {
-            if (heap != null && heap.spans > 0) {
+            if (heap.spans > 0) {
                 any |= flush(heap);
             }
         }
@@ -651,7 +697,7 @@ public final class PoolCore {
     public void recordUse(long address, int stream) {
         long granule = address >>> SHIFT;
         long entry = map.at(granule);
-        Stripe stripe = entry < GranuleMap.SPAN ? stripe() : stripes[GranuleMap.stripe(entry)];
+        Stripe stripe = entry < GranuleMap.SPAN ? stripe() : stripeOf(entry);
         stripe.lock();
         arena.lock();
         try {
@@ -706,11 +752,11 @@ public final class PoolCore {
                 // Idle spans would stand in the layout's way.
                 flushSpans(stripe);
             }
-            poll(stripe);
+            settle(stripe);
             arena.nextIteration();
             flushResting(stripe);
             // What those two freed is idle from now on, if its stream has passed.
-            poll(stripe);
+            settle(stripe);
             arena.giveBackIdle(options.idleNanos(), now);
         } finally {
             arena.unlock();
@@ -739,11 +785,11 @@ public final class PoolCore {
         arena.lock();
         try {
             long before = arena.reserved;
-            poll(stripe);
+            settle(stripe);
             if (all) {
                 arena.dissolveAll();
                 flushSpans(stripe);
-                poll(stripe);
+                settle(stripe);
                 // What is given back leaves parts of pages beside it, which may join into whole ones.
                 long left;
                 do {
@@ -860,7 +906,7 @@ public final class PoolCore {
     private long magazineBytes(Stripe stripe) {
         long bytes = 0;
         for (Heap heap : stripe.heaps) {
-            for (int sizeClass = 0; heap != null && sizeClass < heap.classes(); sizeClass++) {
+            for (int sizeClass = 0; sizeClass < heap.classes(); sizeClass++) {
                 bytes += (long) Heap.filled(heap.magazines[Heap.row(sizeClass)]) * classes.size(sizeClass);
             }
         }

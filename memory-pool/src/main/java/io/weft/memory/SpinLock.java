@@ -24,13 +24,13 @@ class SpinLock {
     private int held;
 
     final void lock() {
-        if (!HELD.compareAndSet(this, 0, 1)) {
+        if ((int) HELD.getAndSet(this, 1) != 0) {
             await();
         }
     }
 
     final boolean tryLock() {
-        return HELD.compareAndSet(this, 0, 1);
+        return (int) HELD.getAndSet(this, 1) == 0;
     }
 
     final void unlock() {
@@ -47,7 +47,7 @@ class SpinLock {
                     yieldCore();
                 }
             }
-        } while (!HELD.compareAndSet(this, 0, 1));
+        } while ((int) HELD.getAndSet(this, 1) != 0);
     }
 
     /** A lost core comes back by the scheduler alone; correctness does not depend on it. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.memory;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * The share of a pool that the threads of one remainder of thread ids use: it stands for a per-thread cache, needs no thread-local, and dies with no thread.
  * Everything in it is guarded by its own lock.
@@ -16,7 +19,9 @@ final class Stripe extends SpinLock {
     /** Its place among the stripes. */
     final int number;
 
-    Heap[] heaps = new Heap[4];
+    /** Its heaps, one for each stream that it has served. */
+    final List<Heap> heaps = new ArrayList<>();
+
     long allocations;
     long frees;
     /** Bytes asked for through this stripe and out. May be negative: what one stripe allocated, another may free. */
@@ -37,19 +42,5 @@ final class Stripe extends SpinLock {
 
     Stripe(int number) {
         this.number = number;
-    }
-
-    /** The heap for a stream, null while it has none. Once there it stays, so it may be asked for without the lock. */
-    Heap heap(int stream) {
-        return Integer.compareUnsigned(stream, heaps.length) < 0 ? heaps[stream] : null;
-    }
-
-    /** Makes a heap for a stream that has none. */
-    Heap open(int stream, SizeClasses classes) {
-        if (stream >= heaps.length) {
-            heaps = java.util.Arrays.copyOf(heaps, Math.max(stream + 1, 2 * heaps.length));
-        }
-        heaps[stream] = new Heap(classes);
-        return heaps[stream];
     }
 }
