@@ -32,9 +32,10 @@ final class Blocks {
     private static final int ITERATION = 10;
     private static final int ELSEWHERE = 11;
     private static final int SMALL = 12;
+    private static final int ASKED_LOW = 13;
+    private static final int ASKED_HIGH = 14;
 
     private int[] fields = new int[1024 << SHIFT];
-    private long[] asked = new long[1024];
     private int count = 1;
     private int spare;
 
@@ -44,18 +45,19 @@ final class Blocks {
             spare = fields[(block << SHIFT) + FREE_NEXT];
         } else {
             block = count++;
-            if (block == asked.length) {
+            if (block << SHIFT == fields.length) {
                 fields = Arrays.copyOf(fields, 2 * fields.length);
-                asked = Arrays.copyOf(asked, 2 * asked.length);
             }
         }
         int at = block << SHIFT;
-        Arrays.fill(fields, at, at + 16, 0);
         fields[at + START] = start;
         fields[at + LENGTH] = length;
         fields[at + STATE] = state;
         fields[at + OWNER] = owner;
         fields[at + MARK] = mark;
+        fields[at + PREVIOUS] = 0;
+        fields[at + NEXT] = 0;
+        fields[at + SMALL] = 0;
         return block;
     }
 
@@ -110,7 +112,8 @@ final class Blocks {
     }
 
     long asked(int block) {
-        return asked[block];
+        int at = block << SHIFT;
+        return ((long) fields[at + ASKED_HIGH] << 32) | (fields[at + ASKED_LOW] & 0xffff_ffffL);
     }
 
     void handOut(int block, int state, long bytes, int owner, int operation, int iteration) {
@@ -120,7 +123,8 @@ final class Blocks {
         fields[at + OPERATION] = operation;
         fields[at + ITERATION] = iteration;
         fields[at + ELSEWHERE] = 0;
-        asked[block] = bytes;
+        fields[at + ASKED_LOW] = (int) bytes;
+        fields[at + ASKED_HIGH] = (int) (bytes >>> 32);
     }
 
     int operation(int block) {

@@ -85,7 +85,7 @@ final class SizeClasses {
     /** The slot that starts so many bytes behind the start of a span, or -1 when none does. */
     int slotAt(int index, int offset) {
         long shape = shapes[index];
-        long units = offset >>> MIN_ALIGNMENT_SHIFT;
+        long units = (long) offset >>> MIN_ALIGNMENT_SHIFT;
         long slot = (units * (shape & ((1L << UNITS_SHIFT) - 1))) >>> RECIPROCAL_SHIFT;
         long start = (slot * ((shape >>> UNITS_SHIFT) & ((1 << 14) - 1))) << MIN_ALIGNMENT_SHIFT;
         return start == offset && slot < shape >>> SLOTS_SHIFT ? (int) slot : -1;
