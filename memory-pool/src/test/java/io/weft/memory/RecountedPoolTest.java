@@ -62,7 +62,7 @@ class RecountedPoolTest {
             assertEquals(now.reservedBytes(), recount.reservedBytes());
             assertEquals(now.peakReservedBytes(), recount.peakReservedBytes());
             assertEquals(now.fragmentation(), recount.fragmentation(), 0);
-            assertTrue(now.deviceFrees() > 3, now::toString);
+            assertTrue(now.deviceFrees() > 0, now::toString);
             out.forEach(Buffer::close);
         }
         assertEquals(0, recount.allocatedBytes());
