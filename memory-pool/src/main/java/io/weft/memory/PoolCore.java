@@ -40,6 +40,7 @@ public final class PoolCore {
     private final Stripe[] stripes = new Stripe[STRIPES];
     /** By place; null where there is none yet. One that is there stays, so it may be looked up without a lock. Written under the arena's lock. */
     private Heap[] heaps = new Heap[4 * STRIPES];
+
     private final Arena arena;
     private final GranuleMap map;
     private final SlotWords words = new SlotWords();
