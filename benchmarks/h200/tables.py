@@ -297,7 +297,11 @@ def aims(folder):
     rows.append(
         [f"each command issued within {COMMAND_AIM_NS} ns", f"{good} of {len(commands)} kinds", met(good == len(commands))]
     )
-    for name, what in (("overlap", "every schedule of the shapes not fitted"), ("models", "serial and choice of the models' layers")):
+    for name, what in (
+        ("overlap", "every schedule of the shapes not fitted"),
+        ("exchanged", "the same, the halves of the shapes exchanged"),
+        ("models", "serial and choice of the models' layers"),
+    ):
         error, worst, mean, most = said(folder, name)[1]
         rows.append([f"{what}: median error of the prediction under 5 %", f"{error} %", met(error < 5)])
         rows.append([f"{what}: worst error under 15 %", f"{worst} %", met(worst < 15)])
@@ -323,6 +327,9 @@ def predicted(folder):
     rows = []
     for name in ("overlap", "models"):
         rows.append([f"[{name}.json](predicted-{name}.md)", said(folder, name)[0]])
+    rows.append(
+        ["overlap.json, [the halves of its shapes exchanged](predicted-exchanged.md)", said(folder, "exchanged")[0]]
+    )
     kinds = (folder / "predicted-overlap.md").read_text()
     kinds = kinds[kinds.index("| what |"):].split("\n\n")[0]
     return table(["times of", "the model against them"], rows) + "\n\n" + kinds

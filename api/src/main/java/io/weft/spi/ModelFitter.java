@@ -42,12 +42,19 @@ public interface ModelFitter {
      * @param name for people, unique
      * @param graph what ran, as one device graph; graph device i was device i
      * @param nanos from the launch until everything was complete, ns
+     * @param beside others that took turns with it. Where there are some, only what it took beside them counts: clocks that a power limit held down touched all of them alike. They need none of their own
      */
-    record Measurement(Probe probe, String name, CommandGraph graph, double nanos) {
+    record Measurement(Probe probe, String name, CommandGraph graph, double nanos, List<Measurement> beside) {
         public Measurement {
             Objects.requireNonNull(probe);
             Objects.requireNonNull(name);
             Objects.requireNonNull(graph);
+            beside = List.copyOf(beside);
+        }
+
+        /** A time that counts by itself. */
+        public Measurement(Probe probe, String name, CommandGraph graph, double nanos) {
+            this(probe, name, graph, nanos, List.of());
         }
     }
 

@@ -6,7 +6,9 @@ import io.weft.sim.model.GraphEstimator;
 import io.weft.spi.ModelFitter.Measurement;
 import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -41,19 +43,33 @@ final class StageFit {
         this.measurements = measurements;
     }
 
-    /** What the machine predicts for each measurement, ns. */
+    /** What the machine predicts for each measurement, ns; at the pace of those that took turns with it, where there are some. */
     static double[] predict(Machine machine, List<Measurement> measurements) {
         GraphEstimator estimator = new GraphEstimator(machine);
+        Map<List<Measurement>, Double> paces = new IdentityHashMap<>();
         double[] nanos = new double[measurements.size()];
         for (int i = 0; i < nanos.length; i++) {
-            nanos[i] = estimator
-                    .estimate(
-                            measurements.get(i).graph(),
-                            PerformanceModel.Issue.DEVICE_GRAPH,
-                            PerformanceModel.Detail.SUMMARY)
-                    .makespanNanos();
+            Measurement measurement = measurements.get(i);
+            nanos[i] = nanos(estimator, measurement)
+                    * paces.computeIfAbsent(measurement.beside(), beside -> pace(estimator, beside));
         }
         return nanos;
+    }
+
+    private static double nanos(GraphEstimator estimator, Measurement measurement) {
+        return estimator
+                .estimate(measurement.graph(), PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
+                .makespanNanos();
+    }
+
+    /** The middle of measured over predicted time. */
+    private static double pace(GraphEstimator estimator, List<Measurement> beside) {
+        double[] ratios = beside.stream()
+                .mapToDouble(other -> other.nanos() / Math.max(1, nanos(estimator, other)))
+                .sorted()
+                .toArray();
+        int half = ratios.length / 2;
+        return ratios.length == 0 ? 1 : ratios.length % 2 == 1 ? ratios[half] : (ratios[half - 1] + ratios[half]) / 2;
     }
 
     private double[] residuals(Machine machine) {

@@ -97,6 +97,9 @@ final class MicroBenchmarks {
         {512, 8192, 8192}, {1024, 8192, 8192}, {4096, 8192, 2048}, {4096, 8192, 8192}
     };
 
+    /** Products that every device does at once, as in a schedule: devices of one host may share what cools and feeds them. */
+    private static final long[][] ON_EACH = {{2048, 8192, 8192}, {8192, 8192, 8192}, {16384, 16384, 8192}};
+
     /** Halves of such products along K, of which the second adds to the first in fp32. */
     private static final long[][] SLABS = {{1024, 8192, 4096}, {4096, 8192, 4096}};
 
@@ -345,14 +348,14 @@ final class MicroBenchmarks {
         wholeWaves();
         for (long[] shape : ACCUMULATED) {
             CommandGraph.Builder graph = CommandGraph.builder(1);
-            multiply(graph, 0, shape[0], shape[1], shape[2], resultType(), true);
+            multiply(graph, 0, 0, shape[0], shape[1], shape[2], resultType(), true);
             add(Probe.GEMM_ACCUMULATE, "product " + shape(shape[0], shape[1], shape[2]) + " added", graph);
         }
         if (type.isFloating() && type != ElementType.FP32) {
             for (long[] shape : SLABS) {
                 for (boolean added : new boolean[] {false, true}) {
                     CommandGraph.Builder graph = CommandGraph.builder(1);
-                    multiply(graph, 0, shape[0], shape[1], shape[2], ElementType.FP32, added);
+                    multiply(graph, 0, 0, shape[0], shape[1], shape[2], ElementType.FP32, added);
                     String name = "product " + shape(shape[0], shape[1], shape[2]) + " in fp32";
                     add(Probe.GEMM_ACCUMULATE, added ? name + " added" : name, graph);
                 }
@@ -363,6 +366,13 @@ final class MicroBenchmarks {
             multiply(pair, 0, shape[0], shape[1], shape[2]);
             multiply(pair, 1, shape[0], shape[1], shape[2]);
             add(Probe.GEMM_PAIR, "two products " + shape(shape[0], shape[1], shape[2]) + " side by side", pair);
+        }
+        for (long[] shape : devices > 1 ? ON_EACH : new long[0][]) {
+            CommandGraph.Builder all = CommandGraph.builder(devices);
+            for (int device = 0; device < devices; device++) {
+                multiply(all, device, 0, shape[0], shape[1], shape[2], resultType(), false);
+            }
+            add(Probe.GEMM, "product " + shape(shape[0], shape[1], shape[2]) + " on each device", all);
         }
         if (devices < 2 || !platform.has(Capability.PEER_COPY)) {
             return;
@@ -439,19 +449,26 @@ final class MicroBenchmarks {
     }
 
     private Product multiply(CommandGraph.Builder graph, int lane, long m, long n, long k) {
-        return multiply(graph, lane, m, n, k, resultType(), false);
+        return multiply(graph, 0, lane, m, n, k, resultType(), false);
     }
 
     private Product multiply(
-            CommandGraph.Builder graph, int lane, long m, long n, long k, ElementType result, boolean added) {
-        Slot a = input(graph, 0, m * k * type.bytes());
-        Slot b = input(graph, 0, k * n * type.bytes());
-        Slot c = output(graph, 0, m * n * result.bytes());
+            CommandGraph.Builder graph,
+            int device,
+            int lane,
+            long m,
+            long n,
+            long k,
+            ElementType result,
+            boolean added) {
+        Slot a = input(graph, device, m * k * type.bytes());
+        Slot b = input(graph, device, k * n * type.bytes());
+        Slot c = output(graph, device, m * n * result.bytes());
         BufferView target = BufferView.matrix(c, 0, m, n, result);
         BufferView left = BufferView.matrix(a, 0, m, k, type);
         BufferView right = BufferView.matrix(b, 0, k, n, type);
         int node = graph.add(
-                0,
+                device,
                 lane,
                 Priority.NORMAL,
                 added ? Command.Gemm.accumulate(target, left, right) : Command.Gemm.of(target, left, right),

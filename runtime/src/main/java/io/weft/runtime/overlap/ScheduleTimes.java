@@ -15,7 +15,7 @@ import java.util.List;
 /**
  * Times of schedules for a fit, out of what {@code weft bench overlap --json FILE} wrote: for numbers that no micro-benchmark of a calibration has decided yet. Stateless.
  *
- * <p>Only schedules that tell such numbers take part: those that add to arrived parts ({@link Probe#GEMM_ACCUMULATE}), and those that cut along K or N and so round sums or add into columns ({@link Probe#REDUCE}).
+ * <p>Only schedules that tell such numbers take part: those that add to arrived parts ({@link Probe#GEMM_ACCUMULATE}), and those that cut along K or N and so round sums or add into columns ({@link Probe#REDUCE}). The others of the same problem stand beside them.
  */
 public final class ScheduleTimes {
     private static final double NANOS_PER_MICRO = 1e3;
@@ -37,17 +37,27 @@ public final class ScheduleTimes {
             if (shapes.stream().noneMatch(shape -> Predictions.isOf(problem, shape))) {
                 continue;
             }
+            List<ModelFitter.Measurement> plain = new ArrayList<>();
+            List<ModelFitter.Measurement> telling = new ArrayList<>();
             for (JsonFields timed : result.objects("schedules")) {
                 Schedule schedule = Predictions.schedule(timed);
-                boolean slabs = schedule.kind() == Schedule.Kind.UNIFORM_FUSED_2D;
-                if (!timed.isNull("us") && (slabs || schedule.reduction() == Reduction.ACCUMULATE)) {
-                    measurements.add(new ModelFitter.Measurement(
-                            slabs ? Probe.REDUCE : Probe.GEMM_ACCUMULATE,
-                            problem.pattern() + " " + problem.m() + "x" + problem.n() + "x" + problem.k() + " "
-                                    + schedule,
-                            Lowering.lower(problem, schedule).graph(),
-                            timed.number("us") * NANOS_PER_MICRO));
+                if (!timed.isNull("us")) {
+                    boolean slabs = schedule.kind() == Schedule.Kind.UNIFORM_FUSED_2D;
+                    boolean adds = schedule.reduction() == Reduction.ACCUMULATE;
+                    (slabs || adds ? telling : plain)
+                            .add(new ModelFitter.Measurement(
+                                    slabs ? Probe.REDUCE : Probe.GEMM_ACCUMULATE,
+                                    problem.pattern() + " " + problem.m() + "x" + problem.n() + "x" + problem.k() + " "
+                                            + schedule,
+                                    Lowering.lower(problem, schedule).graph(),
+                                    timed.number("us") * NANOS_PER_MICRO));
                 }
+            }
+            // One list for all, so that its pace is found once.
+            List<ModelFitter.Measurement> beside = List.copyOf(plain);
+            for (ModelFitter.Measurement each : telling) {
+                measurements.add(
+                        new ModelFitter.Measurement(each.probe(), each.name(), each.graph(), each.nanos(), beside));
             }
         }
         if (measurements.isEmpty()) {

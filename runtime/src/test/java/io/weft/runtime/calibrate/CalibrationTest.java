@@ -7,13 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.Accelerators;
+import io.weft.api.BufferView;
+import io.weft.api.Device;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
 import io.weft.api.Platform;
+import io.weft.api.Priority;
+import io.weft.api.ReduceOp;
+import io.weft.api.graph.Command;
+import io.weft.api.graph.CommandGraph;
+import io.weft.api.graph.Slot;
 import io.weft.runtime.plan.Progress;
 import io.weft.runtime.settings.EffectiveSettings;
 import io.weft.runtime.tuning.Selectors;
 import io.weft.spi.ModelFitter;
+import io.weft.spi.ModelFitter.Probe;
+import io.weft.spi.PerformanceModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -177,6 +186,75 @@ class CalibrationTest {
         AcceleratorException empty = assertThrows(
                 AcceleratorException.class, () -> RecordedTimes.of(new ModelFitter.Document("m.yaml", "machine: m")));
         assertTrue(empty.getMessage().contains("m.yaml"), empty::getMessage);
+    }
+
+    @Test
+    void whatTookTurnsWithOthersCountsAtTheirPaceOnly() {
+        // A power limit has made all of them 1.3 times as slow.
+        double slowed = 1.3;
+        double truth = 0.2;
+        String text = document("switch-8").text();
+        ModelFitter.Document real = named(text, truth);
+        Path file = folder.resolve("real.yaml");
+        CommandGraph rounding = rounding();
+        CommandGraph fill = fill();
+        try {
+            Files.writeString(file, real.text());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        try (Platform platform = Accelerators.discover().open("sim:file=" + file + "?mode=timing&devices=2")) {
+            PerformanceModel model = platform.extension(PerformanceModel.class).orElseThrow();
+            List<ModelFitter.Measurement> others =
+                    List.of(new ModelFitter.Measurement(Probe.LOCAL, "fill", fill, slowed * nanos(model, fill)));
+            ModelFitter.Measurement telling = new ModelFitter.Measurement(
+                    Probe.REDUCE, "rounding", rounding, slowed * nanos(model, rounding), others);
+            ModelFitter.Fit fit = platform.extension(ModelFitter.class)
+                    .orElseThrow()
+                    .fit(new ModelFitter.Request(
+                            "again",
+                            Optional.of(named(text, 0.15)),
+                            platform.devices().stream().map(Device::properties).toList(),
+                            platform.topology(),
+                            List.of(telling),
+                            new ModelFitter.HostCosts(Double.NaN, Double.NaN, Double.NaN, Double.NaN),
+                            Map.of()));
+            double found = fit.numbers().stream()
+                    .filter(number -> number.key().endsWith("element_ns"))
+                    .findFirst()
+                    .orElseThrow()
+                    .value();
+            assertEquals(truth, found, 0.01 * truth);
+        }
+    }
+
+    private static double nanos(PerformanceModel model, CommandGraph graph) {
+        return model.estimate(graph, PerformanceModel.Issue.DEVICE_GRAPH, PerformanceModel.Detail.SUMMARY)
+                .makespanNanos();
+    }
+
+    private static ModelFitter.Document named(String text, double elementNanos) {
+        String key = "      hardware_queues:";
+        assertTrue(text.contains(key), text);
+        return new ModelFitter.Document("a test", text.replace(key, "      element_ns: " + elementNanos + "\n" + key));
+    }
+
+    private static CommandGraph rounding() {
+        CommandGraph.Builder graph = CommandGraph.builder(1);
+        Slot sums = graph.slot(0, "sums", 4L << 24, Slot.Role.INPUT);
+        Slot result = graph.slot(0, "result", 2L << 24, Slot.Role.OUTPUT);
+        BufferView in = BufferView.vector(sums, 0, 1 << 24, ElementType.FP32);
+        BufferView out = BufferView.vector(result, 0, 1 << 24, ElementType.BF16);
+        graph.add(0, 0, Priority.NORMAL, new Command.Reduce(out, List.of(in), ReduceOp.SUM), "round");
+        return graph.build();
+    }
+
+    private static CommandGraph fill() {
+        CommandGraph.Builder graph = CommandGraph.builder(1);
+        Slot slot = graph.slot(0, "s", 1 << 28, Slot.Role.OUTPUT);
+        BufferView all = BufferView.vector(slot, 0, 1 << 28, ElementType.INT8);
+        graph.add(0, 0, Priority.NORMAL, new Command.Fill(all, 0), "fill");
+        return graph.build();
     }
 
     private static CalibrationReport refit(Platform platform, RecordedTimes times) {

@@ -164,6 +164,11 @@ class OverlapBenchTest {
                             .anyMatch(time -> time.probe() == ModelFitter.Probe.REDUCE
                                     && time.name().contains("uniform-fused-2d")),
                     times::toString);
+            assertTrue(
+                    times.stream()
+                            .allMatch(time -> time.beside().size() + times.size()
+                                    == own.errors().count()),
+                    times::toString);
             List<ShapesFile.Shape> unknown = ShapesFile.parse("a test", "1,2,3");
             assertThrows(AcceleratorException.class, () -> ScheduleTimes.read(file, unknown));
 
