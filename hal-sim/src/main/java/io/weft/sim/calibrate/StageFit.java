@@ -8,7 +8,6 @@ import io.weft.spi.PerformanceModel;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -46,7 +45,7 @@ final class StageFit {
     /** What the machine predicts for each measurement, ns; at the pace of those that took turns with it, where there are some. */
     static double[] predict(Machine machine, List<Measurement> measurements) {
         GraphEstimator estimator = new GraphEstimator(machine);
-        Map<List<Measurement>, Double> paces = new IdentityHashMap<>();
+        IdentityHashMap<List<Measurement>, Double> paces = new IdentityHashMap<>();
         double[] nanos = new double[measurements.size()];
         for (int i = 0; i < nanos.length; i++) {
             Measurement measurement = measurements.get(i);
