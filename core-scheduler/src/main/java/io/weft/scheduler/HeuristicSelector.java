@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
  * Chooses without simulating any schedule.
  *
  * <p>Where the platform's model knows what single commands cost, every schedule worth weighing gets the length of its longest path ({@link PathTimes}), and the shortest wins: nothing contends there, except that GEMMs fill the compute units one after
- * the other and copies share ports. Copies by kernel are weighed for the serial schedule only, and several streams only where pieces are small: beside GEMMs, both slow down in ways that a path does not show.
+ * the other and copies share ports. Copies by kernel are weighed where whole shards travel only, and several streams only where pieces are small: beside many small GEMMs, both slow down in ways that a path does not show.
  *
  * <p>Elsewhere it chooses by sizes and machine properties alone: operations per byte (OTB = 2MNK / bytes), memory traffic (MT = MK + NK + MN), M against K, and thresholds that follow from the machine.
  *
@@ -168,7 +168,8 @@ public final class HeuristicSelector implements Selector {
 
     private boolean weighed(Schedule schedule) {
         boolean kernel = schedule.engine() == TransferEngine.KERNEL && facts.copyEngines();
-        return !(kernel && schedule.kind() != Schedule.Kind.SERIAL)
+        boolean whole = schedule.kind() == Schedule.Kind.SERIAL || schedule.kind() == Schedule.Kind.SHARD_P2P;
+        return !(kernel && !whole)
                 && !(schedule.kind().isChunked() && schedule.streams() == 2);
     }
 
