@@ -169,8 +169,7 @@ public final class HeuristicSelector implements Selector {
     private boolean weighed(Schedule schedule) {
         boolean kernel = schedule.engine() == TransferEngine.KERNEL && facts.copyEngines();
         boolean whole = schedule.kind() == Schedule.Kind.SERIAL || schedule.kind() == Schedule.Kind.SHARD_P2P;
-        return !(kernel && !whole)
-                && !(schedule.kind().isChunked() && schedule.streams() == 2);
+        return !(kernel && !whole) && !(schedule.kind().isChunked() && schedule.streams() == 2);
     }
 
     private String sizes(OverlapProblem problem) {
