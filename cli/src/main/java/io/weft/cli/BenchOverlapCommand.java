@@ -210,7 +210,7 @@ final class BenchOverlapCommand implements Callable<Integer> {
 
     private List<ShapesFile.Shape> wantedShapes() {
         if (!single.isEmpty()) {
-            return ShapesFile.parse("--shape", String.join("\n", single));
+            return ShapesFile.parse("--shape", single);
         }
         return shapes == null ? ShapesFile.shipped() : ShapesFile.read(shapes);
     }

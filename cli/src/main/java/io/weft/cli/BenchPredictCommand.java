@@ -61,12 +61,8 @@ final class BenchPredictCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(bench.weft.settings())) {
-            PredictionReport report = Predictions.compare(
-                    results,
-                    runtime.open(uri),
-                    except.stream()
-                            .flatMap(shape -> ShapesFile.parse("--except", shape).stream())
-                            .toList());
+            PredictionReport report =
+                    Predictions.compare(results, runtime.open(uri), ShapesFile.parse("--except", except));
             if (markdown != null) {
                 OutputFile.write(markdown, report.markdown());
             }

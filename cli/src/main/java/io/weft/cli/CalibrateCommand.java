@@ -161,21 +161,17 @@ final class CalibrateCommand implements Callable<Integer> {
             ModelFitter fitter,
             Optional<ModelFitter.Document> document,
             ElementType type) {
+        RecordedTimes recorded = RecordedTimes.of(read(times));
         List<ModelFitter.Measurement> measured = List.of();
         Map<String, String> provenance = Map.of();
         if (schedules != null) {
-            measured = ScheduleTimes.read(
-                    schedules,
-                    shapes.stream()
-                            .flatMap(shape -> ShapesFile.parse("--shape", shape).stream())
-                            .toList());
+            measured = ScheduleTimes.read(schedules, ShapesFile.parse("--shape", shapes), recorded.figures());
             provenance = Map.of(
                     "schedules",
                     measured.size() + " of " + schedules.getFileName() + ", shapes " + String.join("; ", shapes)
                             + ", which say nothing about how well the model predicts");
         }
-        return calibration.refit(
-                platform, fitter, name(platform), document, type, RecordedTimes.of(read(times)), measured, provenance);
+        return calibration.refit(platform, fitter, name(platform), document, type, recorded, measured, provenance);
     }
 
     private String name(Platform platform) {

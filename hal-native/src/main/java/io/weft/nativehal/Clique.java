@@ -11,6 +11,7 @@ import io.weft.api.MemoryKind;
 import io.weft.api.ReduceOp;
 import io.weft.api.graph.Command;
 import io.weft.nativehal.driver.CollectiveLibrary;
+import io.weft.spi.Patience;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -9,6 +9,7 @@ import io.weft.nativehal.driver.CollectiveLibrary;
 import io.weft.spi.CollectiveDriver;
 import io.weft.spi.CollectiveParts;
 import io.weft.spi.CommandFactors;
+import io.weft.spi.Patience;
 import io.weft.spi.SplitRound;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package io.weft.nativehal;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
+import io.weft.spi.Patience;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;

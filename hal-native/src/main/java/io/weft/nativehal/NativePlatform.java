@@ -17,6 +17,7 @@ import io.weft.spi.CollectiveDriver;
 import io.weft.spi.DeviceDriver;
 import io.weft.spi.GemmTuningDriver;
 import io.weft.spi.GraphDriver;
+import io.weft.spi.Patience;
 import io.weft.spi.PlatformDriver;
 import io.weft.spi.SymmetricMemoryDriver;
 import io.weft.spi.VirtualMemoryDriver;

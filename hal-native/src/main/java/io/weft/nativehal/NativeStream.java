@@ -9,6 +9,7 @@ import io.weft.nativehal.driver.GraphCapture;
 import io.weft.nativehal.driver.IssuePlace;
 import io.weft.spi.Enqueue;
 import io.weft.spi.EventDriver;
+import io.weft.spi.Patience;
 import io.weft.spi.StreamDriver;
 import java.util.ArrayList;
 import java.util.List;

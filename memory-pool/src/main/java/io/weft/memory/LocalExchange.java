@@ -3,6 +3,7 @@ package io.weft.memory;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
+import io.weft.spi.Patience;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -12,6 +13,9 @@ import java.util.function.Supplier;
  * Ranks as threads of one process. The first failure is everybody's: later calls get it at once. A round that is complete is complete for every rank, also for one that wakes up so late that the others have failed in the next.
  */
 final class LocalExchange implements SymmetricExchange {
+    /** How often a rank looks for the others before it gives them up. */
+    private static final int LOOKS = 20;
+
     private final int ranks;
     private final Supplier<Duration> timeout;
     private final ReentrantLock lock = new ReentrantLock();
@@ -68,7 +72,7 @@ final class LocalExchange implements SymmetricExchange {
     /** Waits until a round is complete. */
     private void await(int rank, long number) {
         Duration limit = timeout.get();
-        long left = limit.toNanos();
+        Patience patience = Patience.ofLooks(limit.toNanos(), LOOKS);
         boolean interrupted = false;
         while (round == number) {
             throwFailure();
@@ -77,14 +81,14 @@ final class LocalExchange implements SymmetricExchange {
                 fail(new AcceleratorException(
                         ErrorCode.ABORTED, "symmetric heap", "rank " + rank + " was interrupted in round " + number));
             }
-            if (left <= 0) {
+            if (patience.isOver()) {
                 fail(new AcceleratorException(
                         ErrorCode.TIMEOUT,
                         "symmetric heap",
                         "round " + number + " is not complete after " + limit.toMillis() + " ms: " + lagging(number)));
             }
             try {
-                left = moved.awaitNanos(left);
+                moved.awaitNanos(patience.stepNanos());
             } catch (InterruptedException stop) {
                 interrupted = true;
             }

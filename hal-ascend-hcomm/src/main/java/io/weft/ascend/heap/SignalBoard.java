@@ -10,6 +10,7 @@ import io.weft.api.ErrorCode;
 import io.weft.api.Event;
 import io.weft.api.EventOptions;
 import io.weft.api.Stream;
+import io.weft.spi.Patience;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -27,6 +28,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class SignalBoard implements AutoCloseable {
     /** Bytes of a signal. */
     static final int BYTES = 8;
+
+    /** How often a host looks for a signal before it gives up. */
+    private static final int LOOKS = 20;
 
     /** One update on its way: what the signal is after it. */
     private record Update(long offset, long after, Event done) {}
@@ -111,7 +115,7 @@ final class SignalBoard implements AutoCloseable {
     long await(long offset, Compare compare, long value, int rank, Duration timeout) {
         lock.lock();
         try {
-            long left = timeout.toNanos();
+            Patience patience = Patience.ofLooks(timeout.toNanos(), LOOKS);
             while (true) {
                 long now = visible.getOrDefault(offset, 0L);
                 if (compare.holds(now, value)) {
@@ -123,7 +127,7 @@ final class SignalBoard implements AutoCloseable {
                     next.done.synchronize();
                     apply(next);
                 } else {
-                    left = awaitNews(offset, compare, value, rank, timeout, left);
+                    awaitNews(offset, compare, value, rank, timeout, patience);
                 }
             }
         } finally {
@@ -132,8 +136,8 @@ final class SignalBoard implements AutoCloseable {
     }
 
     @SuppressWarnings("WaitNotInLoop") // Both callers look again and again.
-    private long awaitNews(long offset, Compare compare, long value, int rank, Duration timeout, long left) {
-        if (left <= 0) {
+    private void awaitNews(long offset, Compare compare, long value, int rank, Duration timeout, Patience patience) {
+        if (patience.isOver()) {
             throw new AcceleratorException(
                     ErrorCode.TIMEOUT,
                     "signal wait",
@@ -145,7 +149,7 @@ final class SignalBoard implements AutoCloseable {
                     null);
         }
         try {
-            return moved.awaitNanos(left);
+            moved.awaitNanos(patience.stepNanos());
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw new AcceleratorException(
@@ -157,7 +161,7 @@ final class SignalBoard implements AutoCloseable {
     void awaitOnStream(Stream stream, long offset, Compare compare, long value, int rank, Duration timeout) {
         lock.lock();
         try {
-            long left = timeout.toNanos();
+            Patience patience = Patience.ofLooks(timeout.toNanos(), LOOKS);
             while (true) {
                 if (compare.holds(visible.getOrDefault(offset, 0L), value)) {
                     return;
@@ -168,7 +172,7 @@ final class SignalBoard implements AutoCloseable {
                         return;
                     }
                 }
-                left = awaitNews(offset, compare, value, rank, timeout, left);
+                awaitNews(offset, compare, value, rank, timeout, patience);
             }
         } finally {
             lock.unlock();

@@ -2,6 +2,7 @@
 package io.weft.sim.provider;
 
 import io.weft.api.AcceleratorException;
+import io.weft.spi.Patience;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
@@ -25,7 +26,7 @@ final class Rendezvous {
     /** Long enough for a thread to start or to wake up, short enough for a person, ns. */
     private static final long GRACE_NANOS = 250_000_000;
     /** How often whoever waits must have run at least before it gives up. */
-    private static final int STEPS = 10;
+    private static final int LOOKS = 10;
 
     private final ReentrantLock lock;
     private final Condition changed;
@@ -84,7 +85,7 @@ final class Rendezvous {
                 }
                 waiting.add(Thread.currentThread());
                 try {
-                    changed.awaitNanos(graceNanos / STEPS);
+                    changed.awaitNanos(graceNanos / LOOKS);
                 } catch (InterruptedException request) {
                     interrupted = true;
                     throw hopeless.get();
@@ -109,28 +110,22 @@ final class Rendezvous {
 
     /** For how long nothing was issued, as the looks of one waiter or of those who poll tell. */
     private final class Quiet {
-        private long since = progress;
-        private long looked = System.nanoTime();
-        /** Time without progress, and that part at its end in which no other thread could run either, ns. */
-        private long quiet;
+        private final Patience patience = Patience.ofLooks(limitNanos, LOOKS);
+        /** For the time at its end in which no other thread could run either. */
+        private final Patience grace = Patience.ofLooks(graceNanos, LOOKS);
 
-        private long alone;
+        private long since = progress;
 
         /** Looks: whether nothing will be issued any more. */
         boolean isHopeless() {
-            long now = System.nanoTime();
-            long passed = now - looked;
-            looked = now;
-            boolean others = othersCanRun();
             if (since != progress) {
                 since = progress;
-                quiet = 0;
-                alone = 0;
-            } else {
-                quiet += Math.min(passed, limitNanos / STEPS + 1);
-                alone = others ? 0 : alone + Math.min(passed, graceNanos / STEPS + 1);
+                patience.restart();
+                grace.restart();
+            } else if (othersCanRun()) {
+                grace.restart();
             }
-            return quiet >= limitNanos || (!others && alone >= graceNanos);
+            return patience.isOver() || grace.isOver();
         }
     }
 

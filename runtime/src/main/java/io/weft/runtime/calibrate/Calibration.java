@@ -115,10 +115,7 @@ public final class Calibration {
                                 .map(entry -> entry.getKey() + " " + entry.getValue())
                                 .toList()));
         provenance.put("rounds", rounds + " counted, median, all benchmarks in turn; products of " + type);
-        List<DeviceProperties> devices =
-                platform.devices().stream().map(Device::properties).toList();
-        ModelFitter.Fit fit = fitter.fit(new ModelFitter.Request(
-                name, start, devices, platform.topology(), measurements, host(platform), provenance));
+        ModelFitter.Fit fit = fit(platform, fitter, name, start, measurements, provenance);
         return new CalibrationReport(platform.figures().label(), platform.uri().toString(), name, provenance, fit);
     }
 
@@ -166,11 +163,21 @@ public final class Calibration {
                 Instant.now().truncatedTo(ChronoUnit.SECONDS) + ", to " + (measurements.size() - schedules.size())
                         + " times that were written down then");
         all.putAll(provenance);
+        ModelFitter.Fit fit = fit(platform, fitter, name, start, measurements, all);
+        return new CalibrationReport(times.figures().label(), times.source(), name, all, fit);
+    }
+
+    private ModelFitter.Fit fit(
+            Platform platform,
+            ModelFitter fitter,
+            String name,
+            Optional<ModelFitter.Document> start,
+            List<ModelFitter.Measurement> measurements,
+            Map<String, String> provenance) {
         List<DeviceProperties> devices =
                 platform.devices().stream().map(Device::properties).toList();
-        ModelFitter.Fit fit = fitter.fit(
-                new ModelFitter.Request(name, start, devices, platform.topology(), measurements, host(platform), all));
-        return new CalibrationReport(Figures.MEASURED.label(), times.source(), name, all, fit);
+        return fitter.fit(new ModelFitter.Request(
+                name, start, devices, platform.topology(), measurements, host(platform), provenance));
     }
 
     // Benchmarks.

@@ -3,6 +3,7 @@ package io.weft.runtime.calibrate;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
+import io.weft.api.Figures;
 import io.weft.spi.ModelFitter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +27,12 @@ public record RecordedTimes(String source, Map<String, Double> nanos, Map<String
     public RecordedTimes {
         nanos = Map.copyOf(nanos);
         provenance = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(provenance));
+    }
+
+    /** What they are: a model's, when the document says that its platform was one. */
+    public Figures figures() {
+        String platform = provenance.getOrDefault("platform", "");
+        return platform.endsWith("(" + Figures.MODEL.label() + ")") ? Figures.MODEL : Figures.MEASURED;
     }
 
     /**

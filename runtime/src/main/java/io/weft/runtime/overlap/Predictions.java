@@ -17,7 +17,10 @@ import io.weft.scheduler.TransferEngine;
 import io.weft.spi.PerformanceModel;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /** Holds a model's predictions against the times of a {@code weft bench overlap} that were written as JSON. Stateless. */
 public final class Predictions {
@@ -48,10 +51,15 @@ public final class Predictions {
                         "predict", Capability.PERFORMANCE_MODEL, platform.uri().toString()));
         JsonFields root = read(results);
         List<PredictionReport.Problem> problems = new ArrayList<>();
+        Set<String> leftOut = new LinkedHashSet<>();
         for (JsonFields result : root.objects("results")) {
             if (result.isNull("refusal")) {
                 OverlapProblem problem = problem(result);
-                if (except.stream().noneMatch(shape -> isOf(problem, shape))) {
+                Optional<ShapesFile.Shape> left =
+                        except.stream().filter(shape -> shape.isOf(problem)).findFirst();
+                if (left.isPresent()) {
+                    leftOut.add(left.get().text());
+                } else {
                     problems.add(problem(problem, result, model));
                 }
             }
@@ -65,11 +73,7 @@ public final class Predictions {
                 root.text("platform") + ", " + root.text("date"),
                 root.text("figures"),
                 platform.uri().toString(),
-                except.stream()
-                        .map(shape ->
-                                shape.pattern().map(pattern -> pattern + " ").orElse("") + shape.m() + "," + shape.n()
-                                        + "," + shape.k())
-                        .toList(),
+                List.copyOf(leftOut),
                 problems);
     }
 
@@ -83,13 +87,6 @@ public final class Predictions {
                     results + " is no overlap benchmark; accepted is what 'weft bench overlap --json FILE' writes");
         }
         return root;
-    }
-
-    static boolean isOf(OverlapProblem problem, ShapesFile.Shape shape) {
-        return shape.pattern().orElse(problem.pattern()) == problem.pattern()
-                && shape.m() == problem.m()
-                && shape.n() == problem.n()
-                && shape.k() == problem.k();
     }
 
     static OverlapProblem problem(JsonFields result) {

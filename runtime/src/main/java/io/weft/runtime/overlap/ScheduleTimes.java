@@ -2,6 +2,7 @@
 package io.weft.runtime.overlap;
 
 import io.weft.api.AcceleratorException;
+import io.weft.api.Figures;
 import io.weft.scheduler.Lowering;
 import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Reduction;
@@ -25,16 +26,24 @@ public final class ScheduleTimes {
     /**
      * Reads the times of some shapes.
      *
+     * @param figures what the times must be, a model's or measured: both in one fit would make a machine that nobody has
      * @throws AcceleratorException BAD_DOCUMENT for a file that is none; INVALID_ARGUMENT when it has no such schedule of these shapes
      */
-    public static List<ModelFitter.Measurement> read(Path results, List<ShapesFile.Shape> shapes) {
+    public static List<ModelFitter.Measurement> read(Path results, List<ShapesFile.Shape> shapes, Figures figures) {
+        JsonFields root = Predictions.read(results);
+        if (!root.text("figures").equals(figures.label())) {
+            throw AcceleratorException.invalid(
+                    "calibrate",
+                    results + " holds figures that are " + root.text("figures") + "; accepted are such that are "
+                            + figures.label() + ", as the other times of the fit are");
+        }
         List<ModelFitter.Measurement> measurements = new ArrayList<>();
-        for (JsonFields result : Predictions.read(results).objects("results")) {
+        for (JsonFields result : root.objects("results")) {
             if (!result.isNull("refusal")) {
                 continue;
             }
             OverlapProblem problem = Predictions.problem(result);
-            if (shapes.stream().noneMatch(shape -> Predictions.isOf(problem, shape))) {
+            if (shapes.stream().noneMatch(shape -> shape.isOf(problem))) {
                 continue;
             }
             List<ModelFitter.Measurement> plain = new ArrayList<>();

@@ -3,6 +3,7 @@ package io.weft.runtime.overlap;
 
 import io.weft.api.AcceleratorException;
 import io.weft.api.ErrorCode;
+import io.weft.scheduler.OverlapProblem;
 import io.weft.scheduler.Pattern;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,7 +35,20 @@ public final class ShapesFile {
      * @param k length of the inner sum on one device
      * @param name for people; may be empty
      */
-    public record Shape(Optional<Pattern> pattern, long m, long n, long k, String name) {}
+    public record Shape(Optional<Pattern> pattern, long m, long n, long k, String name) {
+        /** Whether a problem has this shape. */
+        boolean isOf(OverlapProblem problem) {
+            return pattern.orElse(problem.pattern()) == problem.pattern()
+                    && m == problem.m()
+                    && n == problem.n()
+                    && k == problem.k();
+        }
+
+        /** The shape as it is written, without its name. */
+        String text() {
+            return pattern.map(only -> only + " ").orElse("") + m + "," + n + "," + k;
+        }
+    }
 
     private ShapesFile() {}
 
@@ -70,7 +84,17 @@ public final class ShapesFile {
         }
     }
 
-    /** Reads lines that stand somewhere else than in a file.
+    /**
+     * Reads shapes that were given one by one, which may be none.
+     *
+     * @param option what messages call them
+     */
+    public static List<Shape> parse(String option, List<String> given) {
+        return given.isEmpty() ? List.of() : parse(option, String.join("\n", given));
+    }
+
+    /**
+     * Reads lines that stand somewhere else than in a file.
      *
      * @param place what messages call it
      */

@@ -175,6 +175,10 @@ class CalibrationTest {
             assertEquals(2, report.fit().residuals().size());
             assertEquals(4500, report.fit().residuals().getFirst().measuredNanos(), 1e-9);
             report.errors().forEach((probe, errors) -> assertTrue(errors.worst() < 0.01, () -> probe + ": " + errors));
+            assertEquals("measured", report.figures());
+            RecordedTimes models =
+                    new RecordedTimes("of a model", times.nanos(), Map.of("platform", "sim:switch-8 (model)"));
+            assertEquals("model", refit(platform, models).figures());
             String document = report.fit().document();
             assertTrue(document.contains("# date: 2026-01-02T03:04:05Z"), document);
             assertTrue(document.contains("to 2 times that were written down then"), document);

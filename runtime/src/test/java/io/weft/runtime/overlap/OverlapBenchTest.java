@@ -9,6 +9,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.api.Accelerators;
 import io.weft.api.ElementType;
 import io.weft.api.ErrorCode;
+import io.weft.api.Figures;
 import io.weft.api.Platform;
 import io.weft.runtime.json.JsonReader;
 import io.weft.runtime.plan.Progress;
@@ -148,11 +149,14 @@ class OverlapBenchTest {
 
             List<ShapesFile.Shape> fitted = ShapesFile.parse("a test", "4096,4096,8192");
             assertThrows(AcceleratorException.class, () -> Predictions.compare(file, platform, fitted));
-            assertEquals(
-                    own.errors(),
-                    Predictions.compare(file, platform, ShapesFile.parse("a test", "all-gather-gemm 4096,4096,8192"))
-                            .errors());
-            List<ModelFitter.Measurement> times = ScheduleTimes.read(file, fitted);
+            PredictionReport whole =
+                    Predictions.compare(file, platform, ShapesFile.parse("a test", "all-gather-gemm 4096,4096,8192"));
+            assertEquals(own.errors(), whole.errors());
+            assertEquals(List.of(), whole.leftOut(), "what the results do not hold was not left out");
+            List<ModelFitter.Measurement> times = ScheduleTimes.read(file, fitted, Figures.MODEL);
+            AcceleratorException mixed =
+                    assertThrows(AcceleratorException.class, () -> ScheduleTimes.read(file, fitted, Figures.MEASURED));
+            assertTrue(mixed.getMessage().contains("figures that are model"), mixed::getMessage);
             assertTrue(
                     times.stream()
                             .anyMatch(time -> time.probe() == ModelFitter.Probe.GEMM_ACCUMULATE
@@ -170,7 +174,7 @@ class OverlapBenchTest {
                                     == own.errors().count()),
                     times::toString);
             List<ShapesFile.Shape> unknown = ShapesFile.parse("a test", "1,2,3");
-            assertThrows(AcceleratorException.class, () -> ScheduleTimes.read(file, unknown));
+            assertThrows(AcceleratorException.class, () -> ScheduleTimes.read(file, unknown, Figures.MODEL));
 
             Files.writeString(file, "{\"kind\": \"something else\"}");
             AcceleratorException refusal =
