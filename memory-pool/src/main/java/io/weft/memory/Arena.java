@@ -22,6 +22,14 @@ final class Arena extends SpinLock {
     /** Holes closed at the end of one iteration, each with two device calls: some 20 ms where those are dear, and in the first iterations only. */
     private static final int MOST_MOVES = 512;
 
+    // What every call writes comes first, where it is on the lock's line of the cache, which changes hands anyway.
+
+    /** Live bytes and their peak as of the last note of each stripe. */
+    long total;
+
+    long peak;
+    long largeLiveBytes;
+
     final PageSource source;
     final Marks marks;
     final Blocks blocks = new Blocks();
@@ -61,13 +69,6 @@ final class Arena extends SpinLock {
     long misses;
     long planned;
     long deviations;
-    long largeLive;
-    long largeLiveBytes;
-
-    /** Live bytes and their peak as of the last note of each stripe. */
-    long total;
-
-    long peak;
 
     Arena(PageSource source, StreamOrder order, long segmentBytes) {
         this.source = source;
@@ -105,6 +106,15 @@ final class Arena extends SpinLock {
 
     boolean knows(int stream) {
         return 2 * stream + 3 < bins.length && bins[2 * stream + 2] != null;
+    }
+
+    /** How often requests were served from free memory of a tier. */
+    long hits(int tier) {
+        long hits = 0;
+        for (FreeBins bin : bins) {
+            hits += bin == null ? 0 : bin.hits[tier];
+        }
+        return hits;
     }
 
     /** Takes note of what a stripe did since the last time. The caller holds the stripe's lock. */
@@ -196,7 +206,7 @@ final class Arena extends SpinLock {
         }
         int start = blocks.start(block);
         // Its steps count as used when it is freed, or at the end of the iteration when it is still out.
-        tiers.hits[tiers.tier(start >> stepShift)]++;
+        bin.hits[tiers.tier(start >> stepShift)]++;
         return block;
     }
 
@@ -761,15 +771,16 @@ final class Arena extends SpinLock {
 
     // ---------------------------------------------------------------- large blocks, with learned layouts
 
-    /** Serves from the learned layout; the granule, or -1 when the arena has to. Sets {@link #operation}. */
-    int place(int granules, long bytes, int stream) {
+    /** Notes an allocation for learning; its number in the iteration, or -1 where nothing is learned. */
+    int noteAllocation(int granules, int stream) {
         Layout layout = layouts[stream];
-        if (layout == null) {
-            operation = -1;
-            return -1;
-        }
-        operation = layout.allocate(granules);
-        if (!layout.isPlanned()) {
+        return layout == null ? -1 : layout.allocate(granules);
+    }
+
+    /** Serves from the learned layout; the granule, or -1 when the arena has to. */
+    int place(int operation, long bytes, int stream) {
+        Layout layout = layouts[stream];
+        if (layout == null || !layout.isPlanned()) {
             return -1;
         }
         if (!layout.isSame()) {
@@ -784,13 +795,9 @@ final class Arena extends SpinLock {
         return at;
     }
 
-    /** Number of the allocation last noted. */
-    int operation;
-
-    void handOut(int block, long bytes, int stream) {
+    void handOut(int block, long bytes, int stream, int operation) {
         blocks.handOut(block, Blocks.LIVE, bytes, stream + 1, operation, tiers.iterations());
         map.set(blocks.start(block), block);
-        largeLive++;
         largeLiveBytes += (long) blocks.length(block) << SHIFT;
     }
 
@@ -853,7 +860,6 @@ final class Arena extends SpinLock {
             rest = blocks.length(block) > length ? splitKeepingLast(block, length) : 0;
             blocks.handOut(block, Blocks.LIVE, layout.asked(number), stream + 1, number, tiers.iterations());
             map.set(blocks.start(block), block);
-            largeLive++;
             largeLiveBytes += (long) length << SHIFT;
         }
         if (rest != 0) {

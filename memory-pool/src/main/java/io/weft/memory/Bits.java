@@ -25,14 +25,21 @@ final class Bits {
         long head = -1L << from;
         long tail = -1L >>> (63 - (to & 63));
         if (first == last) {
-            words[first] |= head & tail;
+            set(first, head & tail);
             return;
         }
-        words[first] |= head;
+        set(first, head);
         for (int i = first + 1; i < last; i++) {
-            words[i] = -1L;
+            set(i, -1L);
         }
-        words[last] |= tail;
+        set(last, tail);
+    }
+
+    /** Most bits are set again and again; a write less leaves the line of the cache with every thread that reads it. */
+    private void set(int word, long mask) {
+        if ((words[word] & mask) != mask) {
+            words[word] |= mask;
+        }
     }
 
     /** Clears bits {@code from..to}, both included. */

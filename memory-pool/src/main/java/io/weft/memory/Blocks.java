@@ -35,21 +35,22 @@ final class Blocks {
     private static final int ASKED_LOW = 13;
     private static final int ASKED_HIGH = 14;
 
+    /** Records that an owner gets at once. */
+    private static final int RUN = 8;
+
     private int[] fields = new int[1024 << SHIFT];
     private int count = 1;
-    private int spare;
+    /** By owner, a line of the cache for each: the first of its records that stand for nothing. Records so stay with the thread that works on them. */
+    private int[] spares = new int[8 << SHIFT];
 
     int create(int start, int length, int state, int owner, int mark) {
-        int block = spare;
-        if (block != 0) {
-            spare = fields[(block << SHIFT) + FREE_NEXT];
-        } else {
-            block = count++;
-            if (block << SHIFT == fields.length) {
-                fields = Arrays.copyOf(fields, 2 * fields.length);
-            }
+        int owned = owner << SHIFT;
+        if (owned >= spares.length || spares[owned] == 0) {
+            moreSpares(owned);
         }
+        int block = spares[owned];
         int at = block << SHIFT;
+        spares[owned] = fields[at + FREE_NEXT];
         fields[at + START] = start;
         fields[at + LENGTH] = length;
         fields[at + STATE] = state;
@@ -61,10 +62,29 @@ final class Blocks {
         return block;
     }
 
+    private void moreSpares(int owned) {
+        if (owned >= spares.length) {
+            spares = Arrays.copyOf(spares, 2 * owned);
+        }
+        if (count + RUN << SHIFT > fields.length) {
+            fields = Arrays.copyOf(fields, 2 * fields.length);
+        }
+        for (int i = RUN - 1; i >= 0; i--) {
+            fields[(count + i << SHIFT) + FREE_NEXT] = spares[owned];
+            spares[owned] = count + i;
+        }
+        count += RUN;
+    }
+
     void destroy(int block) {
-        fields[(block << SHIFT) + STATE] = -1;
-        fields[(block << SHIFT) + FREE_NEXT] = spare;
-        spare = block;
+        int at = block << SHIFT;
+        int owned = fields[at + OWNER] << SHIFT;
+        if (owned >= spares.length) {
+            spares = Arrays.copyOf(spares, 2 * owned);
+        }
+        fields[at + STATE] = -1;
+        fields[at + FREE_NEXT] = spares[owned];
+        spares[owned] = block;
     }
 
     int start(int block) {

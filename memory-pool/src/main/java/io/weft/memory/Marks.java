@@ -45,7 +45,9 @@ final class Marks {
 
     /** The tag for what is freed on a stream now. */
     int tag(int stream) {
-        wanted[stream] = true;
+        if (!wanted[stream]) {
+            wanted[stream] = true;
+        }
         return next[stream];
     }
 

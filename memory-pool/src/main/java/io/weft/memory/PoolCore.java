@@ -314,7 +314,6 @@ public final class PoolCore {
             }
             stripe.frees++;
             arena.total -= arena.blocks.asked(block);
-            arena.largeLive--;
             arena.largeLiveBytes -= (long) arena.blocks.length(block) << SHIFT;
             arena.noteFree(block, stream);
             if (arena.blocks.usedElsewhere(block)) {
@@ -454,9 +453,9 @@ public final class PoolCore {
                 refusals++;
                 return options.hardLimit() < bytes ? LIMIT_REACHED : DEVICE_EXHAUSTED;
             }
-            int start = arena.place((int) granules, bytes, stream);
+            int operation = arena.noteAllocation((int) granules, stream);
+            int start = arena.place(operation, bytes, stream);
             if (start < 0) {
-                int operation = arena.operation;
                 long block = arena.take((int) granules, stream);
                 if (block == 0) {
                     block = obtain((int) granules, stream, stripe);
@@ -464,8 +463,7 @@ public final class PoolCore {
                         return refused(block);
                     }
                 }
-                arena.operation = operation;
-                arena.handOut((int) block, bytes, stream);
+                arena.handOut((int) block, bytes, stream, operation);
                 start = arena.blocks.start((int) block);
             }
             stripe.allocations++;
@@ -870,9 +868,10 @@ public final class PoolCore {
                 }
             }
             long smallHits = allocations - refills - arena.planned - arena.misses;
-            for (long hits : arena.tiers.hits) {
-                smallHits -= hits;
-            }
+            long hot = arena.hits(Tiers.HOT);
+            long warm = arena.hits(Tiers.WARM);
+            long cold = arena.hits(Tiers.COLD);
+            smallHits -= hot + warm + cold;
             return new PoolStatistics(
                     allocations,
                     frees,
@@ -890,9 +889,9 @@ public final class PoolCore {
                     retries,
                     refusals,
                     new PoolStatistics.Tier(
-                            tierBytes[Tiers.HOT], arena.tiers.hits[Tiers.HOT] + arena.planned + Math.max(0, smallHits)),
-                    new PoolStatistics.Tier(tierBytes[Tiers.WARM], arena.tiers.hits[Tiers.WARM]),
-                    new PoolStatistics.Tier(tierBytes[Tiers.COLD], arena.tiers.hits[Tiers.COLD]),
+                            tierBytes[Tiers.HOT], hot + arena.planned + Math.max(0, smallHits)),
+                    new PoolStatistics.Tier(tierBytes[Tiers.WARM], warm),
+                    new PoolStatistics.Tier(tierBytes[Tiers.COLD], cold),
                     arena.misses,
                     arena.planned,
                     arena.deviations);

@@ -38,16 +38,19 @@ class SpinLock {
     }
 
     private void await() {
-        int spins = 0;
+        int rounds = 0;
+        int pause = Integer.getInteger("sl.first", 16);
+        int most = Integer.getInteger("sl.most", 256);
         do {
-            while ((int) HELD.getOpaque(this) != 0) {
-                if (++spins < SPINS) {
+            if (++rounds < SPINS) {
+                for (int i = 0; i < pause; i++) {
                     Thread.onSpinWait();
-                } else {
-                    yieldCore();
                 }
+                pause = Math.min(2 * pause, most);
+            } else {
+                yieldCore();
             }
-        } while ((int) HELD.getAndSet(this, 1) != 0);
+        } while ((int) HELD.getOpaque(this) != 0 || (int) HELD.getAndSet(this, 1) != 0);
     }
 
     /** A lost core comes back by the scheduler alone; correctness does not depend on it. */

@@ -20,7 +20,6 @@ final class Tiers {
     private Bits current;
     private long[] idleSince = new long[1024];
     private int iterations;
-    final long[] hits = new long[3];
 
     Tiers() {
         for (int i = 0; i < HOT_ITERATIONS; i++) {
