@@ -214,8 +214,7 @@ final class Arena extends SpinLock {
     void free(int block, int stream) {
         int start = blocks.start(block);
         tiers.touch(start >> stepShift, (start + blocks.length(block) - 1) >> stepShift);
-        blocks.owner(block, stream + 1, marks.tag(stream));
-        blocks.state(block, Blocks.FREE);
+        blocks.free(block, stream + 1, marks.tag(stream));
         join(block);
         if (marks.streams() > 1) {
             marks.record(stream);

@@ -4,8 +4,8 @@ package io.weft.memory;
 import java.util.Arrays;
 
 /**
- * Runs of granules in address order, as records in one primitive array: one record is one cache line. Numbers start at 1; 0 is none. Guarded by the arena's
- * lock.
+ * Runs of granules in address order, as records in primitive arrays: half a line of the cache for what a look at a neighbour needs, and apart from it what is told
+ * of a block that is out. Numbers start at 1; 0 is none. Guarded by the arena's lock.
  */
 final class Blocks {
     static final int FREE = 0;
@@ -17,34 +17,50 @@ final class Blocks {
     static final int PLAN = 4;
     /** Freed, waits for other streams. */
     static final int DEFERRED = 5;
+    /** A record that stands for nothing. */
+    private static final int GONE = 7;
 
-    private static final int SHIFT = 4;
+    /** What a look at a neighbour needs, 32 bytes. */
+    private static final int SHIFT = 3;
+
     private static final int START = 0;
     private static final int LENGTH = 1;
     private static final int PREVIOUS = 2;
     private static final int NEXT = 3;
     private static final int FREE_PREVIOUS = 4;
     private static final int FREE_NEXT = 5;
-    private static final int OWNER = 6;
-    private static final int STATE = 7;
-    private static final int MARK = 8;
-    private static final int OPERATION = 9;
-    private static final int ITERATION = 10;
-    private static final int ELSEWHERE = 11;
-    private static final int SMALL = 12;
-    private static final int ASKED_LOW = 13;
-    private static final int ASKED_HIGH = 14;
+    /** Owner, whether it is of a region for spans, and state, from the highest bits down. */
+    private static final int KIND = 6;
+
+    private static final int MARK = 7;
+
+    private static final int STATE_BITS = 3;
+    private static final int STATE_MASK = (1 << STATE_BITS) - 1;
+    private static final int SMALL_BIT = 1 << STATE_BITS;
+    private static final int OWNER_SHIFT = STATE_BITS + 1;
+
+    /** What is told of a block that is out. */
+    private static final int OUT_SHIFT = 3;
+
+    private static final int OPERATION = 0;
+    private static final int ITERATION = 1;
+    private static final int ELSEWHERE = 2;
+    private static final int ASKED_LOW = 3;
+    private static final int ASKED_HIGH = 4;
 
     /** Records that an owner gets at once. */
     private static final int RUN = 8;
+    /** Numbers on a line of the cache. */
+    private static final int LINE_SHIFT = 4;
 
     private int[] fields = new int[1024 << SHIFT];
+    private int[] outs = new int[1024 << OUT_SHIFT];
     private int count = 1;
     /** By owner, a line of the cache for each: the first of its records that stand for nothing. Records so stay with the thread that works on them. */
-    private int[] spares = new int[8 << SHIFT];
+    private int[] spares = new int[8 << LINE_SHIFT];
 
     int create(int start, int length, int state, int owner, int mark) {
-        int owned = owner << SHIFT;
+        int owned = owner << LINE_SHIFT;
         if (owned >= spares.length || spares[owned] == 0) {
             moreSpares(owned);
         }
@@ -53,12 +69,10 @@ final class Blocks {
         spares[owned] = fields[at + FREE_NEXT];
         fields[at + START] = start;
         fields[at + LENGTH] = length;
-        fields[at + STATE] = state;
-        fields[at + OWNER] = owner;
-        fields[at + MARK] = mark;
         fields[at + PREVIOUS] = 0;
         fields[at + NEXT] = 0;
-        fields[at + SMALL] = 0;
+        fields[at + KIND] = owner << OWNER_SHIFT | state;
+        fields[at + MARK] = mark;
         return block;
     }
 
@@ -68,6 +82,7 @@ final class Blocks {
         }
         if (count + RUN << SHIFT > fields.length) {
             fields = Arrays.copyOf(fields, 2 * fields.length);
+            outs = Arrays.copyOf(outs, 2 * outs.length);
         }
         for (int i = RUN - 1; i >= 0; i--) {
             fields[(count + i << SHIFT) + FREE_NEXT] = spares[owned];
@@ -78,11 +93,11 @@ final class Blocks {
 
     void destroy(int block) {
         int at = block << SHIFT;
-        int owned = fields[at + OWNER] << SHIFT;
+        int owned = fields[at + KIND] >>> OWNER_SHIFT << LINE_SHIFT;
         if (owned >= spares.length) {
             spares = Arrays.copyOf(spares, 2 * owned);
         }
-        fields[at + STATE] = -1;
+        fields[at + KIND] |= GONE;
         fields[at + FREE_NEXT] = spares[owned];
         spares[owned] = block;
     }
@@ -109,21 +124,23 @@ final class Blocks {
     }
 
     int state(int block) {
-        return fields[(block << SHIFT) + STATE];
+        return fields[(block << SHIFT) + KIND] & STATE_MASK;
     }
 
     void state(int block, int state) {
-        fields[(block << SHIFT) + STATE] = state;
+        int at = (block << SHIFT) + KIND;
+        fields[at] = fields[at] & ~STATE_MASK | state;
     }
 
     /** 0 for memory that any stream may have, else the stream plus one on which it was freed or is out. */
     int owner(int block) {
-        return fields[(block << SHIFT) + OWNER];
+        return fields[(block << SHIFT) + KIND] >>> OWNER_SHIFT;
     }
 
     void owner(int block, int owner, int mark) {
-        fields[(block << SHIFT) + OWNER] = owner;
-        fields[(block << SHIFT) + MARK] = mark;
+        int at = block << SHIFT;
+        fields[at + KIND] = owner << OWNER_SHIFT | fields[at + KIND] & (SMALL_BIT | STATE_MASK);
+        fields[at + MARK] = mark;
     }
 
     /** The mark of its owner's stream after which other streams may have it. */
@@ -131,45 +148,60 @@ final class Blocks {
         return fields[(block << SHIFT) + MARK];
     }
 
-    long asked(int block) {
+    /** Frees a block in the order of a stream. */
+    void free(int block, int owner, int mark) {
         int at = block << SHIFT;
-        return ((long) fields[at + ASKED_HIGH] << 32) | (fields[at + ASKED_LOW] & 0xffff_ffffL);
+        fields[at + KIND] = owner << OWNER_SHIFT | fields[at + KIND] & SMALL_BIT | FREE;
+        fields[at + MARK] = mark;
     }
 
     void handOut(int block, int state, long bytes, int owner, int operation, int iteration) {
-        int at = block << SHIFT;
-        fields[at + STATE] = state;
-        fields[at + OWNER] = owner;
-        fields[at + OPERATION] = operation;
-        fields[at + ITERATION] = iteration;
-        fields[at + ELSEWHERE] = 0;
-        fields[at + ASKED_LOW] = (int) bytes;
-        fields[at + ASKED_HIGH] = (int) (bytes >>> 32);
+        int kind = (block << SHIFT) + KIND;
+        fields[kind] = owner << OWNER_SHIFT | fields[kind] & SMALL_BIT | state;
+        int at = block << OUT_SHIFT;
+        outs[at + OPERATION] = operation;
+        outs[at + ITERATION] = iteration;
+        outs[at + ELSEWHERE] = 0;
+        outs[at + ASKED_LOW] = (int) bytes;
+        outs[at + ASKED_HIGH] = (int) (bytes >>> 32);
+    }
+
+    /** Bytes asked for. */
+    long asked(int block) {
+        int at = block << OUT_SHIFT;
+        return ((long) outs[at + ASKED_HIGH] << 32) | (outs[at + ASKED_LOW] & 0xffff_ffffL);
     }
 
     int operation(int block) {
-        return fields[(block << SHIFT) + OPERATION];
+        return outs[(block << OUT_SHIFT) + OPERATION];
     }
 
     int iteration(int block) {
-        return fields[(block << SHIFT) + ITERATION];
+        return outs[(block << OUT_SHIFT) + ITERATION];
     }
 
     boolean usedElsewhere(int block) {
-        return fields[(block << SHIFT) + ELSEWHERE] != 0;
+        return outs[(block << OUT_SHIFT) + ELSEWHERE] != 0;
     }
 
     void usedElsewhere(int block, boolean used) {
-        fields[(block << SHIFT) + ELSEWHERE] = used ? 1 : 0;
+        outs[(block << OUT_SHIFT) + ELSEWHERE] = used ? 1 : 0;
     }
 
     /** 1 for a block of a region that is kept for spans, 0 for others. */
     int small(int block) {
-        return fields[(block << SHIFT) + SMALL];
+        return fields[(block << SHIFT) + KIND] >>> STATE_BITS & 1;
     }
 
     void small(int block, int small) {
-        fields[(block << SHIFT) + SMALL] = small;
+        int at = (block << SHIFT) + KIND;
+        fields[at] = fields[at] & ~SMALL_BIT | small << STATE_BITS;
+    }
+
+    /** Whether two blocks are free, of one owner, and both or neither of a region for spans. */
+    boolean areFreeAlike(int left, int right) {
+        int kind = fields[(left << SHIFT) + KIND];
+        return kind == fields[(right << SHIFT) + KIND] && (kind & STATE_MASK) == FREE;
     }
 
     /** Puts {@code added} behind {@code block} in address order; 0 puts it first. */
@@ -189,7 +221,7 @@ final class Blocks {
     int split(int block, int length) {
         int rest = create(start(block) + length, length(block) - length, state(block), owner(block), mark(block));
         fields[(block << SHIFT) + LENGTH] = length;
-        fields[(rest << SHIFT) + SMALL] = fields[(block << SHIFT) + SMALL];
+        fields[(rest << SHIFT) + KIND] = fields[(block << SHIFT) + KIND];
         insertAfter(block, rest);
         return rest;
     }

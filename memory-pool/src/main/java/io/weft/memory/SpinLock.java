@@ -39,8 +39,8 @@ class SpinLock {
 
     private void await() {
         int rounds = 0;
-        int pause = Integer.getInteger("sl.first", 16);
-        int most = Integer.getInteger("sl.most", 256);
+        int pause = 16;
+        int most = 64;
         do {
             if (++rounds < SPINS) {
                 for (int i = 0; i < pause; i++) {
