@@ -40,7 +40,7 @@ class SpinLock {
     private void await() {
         int rounds = 0;
         int pause = 16;
-        int most = 64;
+        int most = 256;
         do {
             if (++rounds < SPINS) {
                 for (int i = 0; i < pause; i++) {
