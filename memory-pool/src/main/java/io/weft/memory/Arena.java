@@ -262,6 +262,9 @@ final class Arena extends SpinLock {
         if (!segments.isEmpty() && segments.containsKey(blocks.start(right))) {
             return false;
         }
+        if (blocks.owner(left) == blocks.owner(right)) {
+            return true;
+        }
         int a = effectiveOwner(left);
         int b = effectiveOwner(right);
         // With one stream there is nobody to keep memory from.
@@ -275,6 +278,14 @@ final class Arena extends SpinLock {
     }
 
     private void absorb(int left, int right) {
+        if (blocks.owner(left) == blocks.owner(right)) {
+            blocks.owner(left, blocks.owner(left), blocks.mark(left) - blocks.mark(right) > 0 ? blocks.mark(left) : blocks.mark(right));
+            if (last == right) {
+                last = left;
+            }
+            blocks.absorbNext(left);
+            return;
+        }
         int leftOwner = effectiveOwner(left);
         int rightOwner = effectiveOwner(right);
         if (leftOwner == rightOwner) {
