@@ -55,18 +55,17 @@ final class Blocks {
 
     private int[] fields = new int[1024 << SHIFT];
     private int[] outs = new int[1024 << OUT_SHIFT];
-    private int count = 1;
+    private int count = 1; private int spare;
     /** By owner, a line of the cache for each: the first of its records that stand for nothing. Records so stay with the thread that works on them. */
     private int[] spares = new int[8 << LINE_SHIFT];
 
     int create(int start, int length, int state, int owner, int mark) {
-        int owned = owner << LINE_SHIFT;
-        if (owned >= spares.length || spares[owned] == 0) {
-            moreSpares(owned);
+        if (spare == 0) {
+            moreSpares(0);
         }
-        int block = spares[owned];
+        int block = spare;
         int at = block << SHIFT;
-        spares[owned] = fields[at + FREE_NEXT];
+        spare = fields[at + FREE_NEXT];
         fields[at + START] = start;
         fields[at + LENGTH] = length;
         fields[at + PREVIOUS] = 0;
@@ -85,21 +84,17 @@ final class Blocks {
             outs = Arrays.copyOf(outs, 2 * outs.length);
         }
         for (int i = RUN - 1; i >= 0; i--) {
-            fields[(count + i << SHIFT) + FREE_NEXT] = spares[owned];
-            spares[owned] = count + i;
+            fields[(count + i << SHIFT) + FREE_NEXT] = spare;
+            spare = count + i;
         }
         count += RUN;
     }
 
     void destroy(int block) {
         int at = block << SHIFT;
-        int owned = fields[at + KIND] >>> OWNER_SHIFT << LINE_SHIFT;
-        if (owned >= spares.length) {
-            spares = Arrays.copyOf(spares, 2 * owned);
-        }
         fields[at + KIND] |= GONE;
-        fields[at + FREE_NEXT] = spares[owned];
-        spares[owned] = block;
+        fields[at + FREE_NEXT] = spare;
+        spare = block;
     }
 
     int start(int block) {
