@@ -262,13 +262,14 @@ final class Arena extends SpinLock {
         if (!segments.isEmpty() && segments.containsKey(blocks.start(right))) {
             return false;
         }
-        if (blocks.owner(left) == blocks.owner(right)) {
-            return true;
-        }
         int a = effectiveOwner(left);
         int b = effectiveOwner(right);
         // With one stream there is nobody to keep memory from.
-        return a == b || (marks.streams() == 1 && (a == 0 || b == 0));
+        if (a == b || (marks.streams() == 1 && (a == 0 || b == 0))) {
+            return true;
+        }
+        // What everybody may have waits for a stream again only where that stream adds as much to it.
+        return a == 0 ? blocks.length(left) <= blocks.length(right) : b == 0 && blocks.length(right) <= blocks.length(left);
     }
 
     /** The owner, or 0 once its stream has passed the mark. */
@@ -278,23 +279,19 @@ final class Arena extends SpinLock {
     }
 
     private void absorb(int left, int right) {
-        if (blocks.owner(left) == blocks.owner(right)) {
-            blocks.owner(left, blocks.owner(left), blocks.mark(left) - blocks.mark(right) > 0 ? blocks.mark(left) : blocks.mark(right));
-            if (last == right) {
-                last = left;
-            }
-            blocks.absorbNext(left);
-            return;
-        }
         int leftOwner = effectiveOwner(left);
         int rightOwner = effectiveOwner(right);
-        if (leftOwner == rightOwner) {
-            int mark = leftOwner == 0
-                    ? 0
-                    : blocks.mark(left) - blocks.mark(right) > 0 ? blocks.mark(left) : blocks.mark(right);
-            blocks.owner(left, leftOwner, mark);
-        } else if (leftOwner == 0) {
-            blocks.owner(left, rightOwner, blocks.mark(right));
+        boolean takeRight;
+        if (leftOwner == 0 && rightOwner == 0) {
+            // Both may go to anybody, and stay with the one who has more of it.
+            takeRight = blocks.length(right) > blocks.length(left);
+        } else if (leftOwner == rightOwner) {
+            takeRight = blocks.mark(right) - blocks.mark(left) > 0;
+        } else {
+            takeRight = leftOwner == 0;
+        }
+        if (takeRight) {
+            blocks.owner(left, blocks.owner(right), blocks.mark(right));
         }
         if (last == right) {
             last = left;
@@ -302,31 +299,34 @@ final class Arena extends SpinLock {
         blocks.absorbNext(left);
     }
 
-    /** Gives what streams have passed to everybody, and joins it, if a stream has come further since the last time. Says whether one had. */
-    boolean sweepIfDue() {
-        boolean due = sweepDue;
-        if (due) {
-            sweep();
-        }
-        return due;
-    }
-
-    /** Gives what streams have passed to everybody, and joins it. */
+    /** Joins what streams have passed, and gives it to everybody where its stream rests. */
     void sweep() {
         sweepDue = false;
         for (int block = first; block != 0; block = blocks.next(block)) {
             if (blocks.state(block) != Blocks.FREE) {
                 continue;
             }
-            boolean passed = blocks.owner(block) != 0 && effectiveOwner(block) == 0;
-            if (passed || isOrphan(block)) {
+            int owner = blocks.owner(block);
+            int next = blocks.next(block);
+            boolean orphan = owner != 0 && effectiveOwner(block) == 0 && marks.isResting(owner - 1);
+            if (orphan || isOrphan(block) || (next != 0 && canJoin(block, next))) {
                 bin(block).remove(block);
-                if (passed) {
+                if (orphan) {
                     blocks.owner(block, 0, 0);
                 }
                 block = join(block);
             }
         }
+        marks.lookForResting();
+    }
+
+    /** The same, if a stream has come further since the last time. Says whether one had. */
+    boolean sweepIfDue() {
+        boolean due = sweepDue;
+        if (due) {
+            sweep();
+        }
+        return due;
     }
 
     /** The best fit among what other streams freed and have not passed, behind a wait of this stream; 0 for none. */

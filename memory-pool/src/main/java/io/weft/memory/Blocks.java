@@ -193,12 +193,6 @@ final class Blocks {
         fields[at] = fields[at] & ~SMALL_BIT | small << STATE_BITS;
     }
 
-    /** Whether two blocks are free, of one owner, and both or neither of a region for spans. */
-    boolean areFreeAlike(int left, int right) {
-        int kind = fields[(left << SHIFT) + KIND];
-        return kind == fields[(right << SHIFT) + KIND] && (kind & STATE_MASK) == FREE;
-    }
-
     /** Puts {@code added} behind {@code block} in address order; 0 puts it first. */
     void insertAfter(int block, int added) {
         int next = block == 0 ? 0 : next(block);

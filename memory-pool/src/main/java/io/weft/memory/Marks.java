@@ -17,6 +17,9 @@ final class Marks {
     /** Whether something was tagged with the next mark. */
     private boolean[] wanted = new boolean[4];
 
+    /** What {@code next} was at the last look for streams that rest. */
+    private int[] nextBefore = new int[4];
+
     private int streams;
     private long recorded;
 
@@ -34,6 +37,7 @@ final class Marks {
             Arrays.fill(next, old, length, 1);
             passed = Arrays.copyOf(passed, length);
             wanted = Arrays.copyOf(wanted, length);
+            nextBefore = Arrays.copyOf(nextBefore, length);
         }
         streams = Math.max(streams, stream + 1);
     }
@@ -54,6 +58,16 @@ final class Marks {
     /** Whether a stream has passed a tag. Tags wrap around after 2^31 marks, hence the difference. */
     boolean isPassed(int stream, int tag) {
         return tag - passed[stream] <= 0;
+    }
+
+    /** Whether nothing was freed on a stream since the last look. */
+    boolean isResting(int stream) {
+        return next[stream] == nextBefore[stream] && !wanted[stream];
+    }
+
+    /** Looks which streams rest, from now on. */
+    void lookForResting() {
+        System.arraycopy(next, 0, nextBefore, 0, streams);
     }
 
     /** Records a mark where one is wanted and few are pending. */

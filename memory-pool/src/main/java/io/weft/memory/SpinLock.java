@@ -5,12 +5,16 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A lock for sections of some ten nanoseconds. Not reentrant. Who does not get it spins a little and then yields, so that a holder which lost its core gets it
- * back.
+ * A lock for sections of some ten nanoseconds. Not reentrant. Who does not get it looks again after a pause that doubles, so that the holder and what it works on stay
+ * undisturbed and it can take the lock a few times in a row, and then yields, so that a holder which lost its core gets it back.
  */
 class SpinLock {
     private static final VarHandle HELD;
-    private static final int SPINS = 64;
+    /** Spins of the first pause and of the longest one, some microseconds. */
+    private static final int FIRST_PAUSE = 16;
+
+    private static final int LONGEST_PAUSE = 128;
+    private static final int PAUSES = 10;
 
     static {
         try {
@@ -38,18 +42,17 @@ class SpinLock {
     }
 
     private void await() {
-        int rounds = 0;
-        int pause = 16;
-        int most = 256;
+        int pause = FIRST_PAUSE;
+        int pauses = 0;
         do {
-            if (++rounds < SPINS) {
-                for (int i = 0; i < pause; i++) {
-                    Thread.onSpinWait();
-                }
-                pause = Math.min(2 * pause, most);
-            } else {
+            if (++pauses > PAUSES) {
                 yieldCore();
+                continue;
             }
+            for (int i = 0; i < pause; i++) {
+                Thread.onSpinWait();
+            }
+            pause = Math.min(2 * pause, LONGEST_PAUSE);
         } while ((int) HELD.getOpaque(this) != 0 || (int) HELD.getAndSet(this, 1) != 0);
     }
 

@@ -375,4 +375,67 @@ class PoolCoreTest {
         }
         assertEquals(afterFirst, pages.calls());
     }
+
+    /** Streams that pass their marks when they are told to. */
+    private static final class Lagging implements StreamOrder {
+        private final int[] recorded = new int[4];
+        private final int[] passed = new int[4];
+
+        void pass(int stream) {
+            passed[stream] = recorded[stream];
+        }
+
+        @Override
+        public void record(int stream, int mark) {
+            recorded[stream] = mark;
+        }
+
+        @Override
+        public int passed(int stream) {
+            return passed[stream];
+        }
+
+        @Override
+        public void await(int stream, int other, int mark) {}
+
+        @Override
+        public void synchronize() {
+            System.arraycopy(recorded, 0, passed, 0, recorded.length);
+        }
+    }
+
+    @Test
+    void whatAStreamFreesJoinsWhatItHasPassedAndServesItAtOnce() {
+        Lagging order = new Lagging();
+        PoolCore core = new PoolCore(new CountedPages(1L << 40, true), order, options());
+        core.allocate(2 * MB, 1);
+        long passed = core.allocate(8 * MB, 0);
+        long fresh = core.allocate(8 * MB, 0);
+        core.allocate(2 * MB, 0);
+        core.free(passed, 0);
+        order.pass(0);
+        core.giveBackIdle(0);
+        core.free(fresh, 0);
+        PoolStatistics before = core.statistics();
+        assertTrue(core.allocate(16 * MB, 0) >= 0);
+        assertEquals(before.tierMisses(), core.statistics().tierMisses());
+        assertEquals(before.reservedBytes(), core.reservedBytes());
+    }
+
+    @Test
+    void aSmallFreeKeepsNoLargePassedBlockFromOtherStreams() {
+        Lagging order = new Lagging();
+        PoolCore core = new PoolCore(new CountedPages(1L << 40, true), order, options());
+        core.allocate(2 * MB, 1);
+        long passed = core.allocate(32 * MB, 0);
+        long fresh = core.allocate(4 * MB, 0);
+        core.allocate(2 * MB, 0);
+        core.free(passed, 0);
+        order.pass(0);
+        core.giveBackIdle(0);
+        core.free(fresh, 0);
+        long before = core.reservedBytes();
+        assertTrue(core.allocate(32 * MB, 1) >= 0);
+        assertEquals(before, core.reservedBytes(), "stream 1 could have had what stream 0 has passed");
+    }
 }
