@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cli;
 
+import io.weft.api.Platform;
 import io.weft.memory.replay.RecountedReplay;
 import io.weft.memory.replay.ReplayReport;
 import io.weft.memory.replay.Trace;
@@ -54,8 +55,17 @@ final class PoolReplayCommand implements Callable<Integer> {
             names = "--pool",
             paramLabel = "NAME",
             split = ",",
-            description = "weft, caching or bestfit, several with commas; weft,caching when left out.")
-    List<String> pools = List.of("weft", "caching");
+            description =
+                    "weft, caching or bestfit, several with commas; weft,caching when left out. With --on: weft or"
+                            + " device (its allocator without a pool); both when left out.")
+    List<String> pools;
+
+    @Option(
+            names = "--on",
+            paramLabel = "URI",
+            description = "Replay in the memory of a platform's first device, such as cuda:native; in mere numbers when"
+                    + " left out.")
+    String on;
 
     @Option(
             names = "--limit",
@@ -88,12 +98,14 @@ final class PoolReplayCommand implements Callable<Integer> {
         EffectiveSettings settings = pool.weft.settings();
         PrintWriter out = spec.commandLine().getOut();
         try (WeftRuntime runtime = WeftRuntime.start(settings)) {
+            Optional<Platform> platform = Optional.ofNullable(on).map(runtime::open);
             ReplayRequest request = new ReplayRequest(
                     file,
                     Optional.ofNullable(device),
-                    pools,
+                    pools != null ? pools : List.of("weft", platform.isPresent() ? "device" : "caching"),
                     limit == null ? ReplayRequest.NO_LIMIT : limit,
                     passes,
+                    platform,
                     html != null);
             ProgressBar progress = ProgressBar.on(spec.commandLine().getErr(), settings.value(Catalogue.PROGRESS));
             ReplayOutcome outcome = runtime.replays().replay(request, progress);
@@ -125,8 +137,12 @@ final class PoolReplayCommand implements Callable<Integer> {
             out.println("The recorded allocator held " + Figure.bytes((double) trace.recordedReservedPeak()) + ": "
                     + share(outcome.reports().getFirst().recordedFragmentation()) + " fragmentation.");
         }
-        out.println("Times are measured on this machine's host; bytes and calls are counted. caching and bestfit are"
-                + " models.");
+        out.println(outcome.on()
+                .map(platform -> "Times are measured on " + platform.uri()
+                        + ", with what its device's allocator takes; bytes and calls are counted.")
+                .orElse(
+                        "Times are measured on this machine's host; bytes and calls are counted. caching and bestfit are"
+                                + " models."));
         out.println();
         TextTable table = new TextTable(
                 "pool",

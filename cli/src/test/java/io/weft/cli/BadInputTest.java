@@ -240,6 +240,8 @@ class BadInputTest {
                 "--limit much|powers of 1024",
                 "--passes 2|3 to",
                 "--device gpu7|gpu7",
+                "--on sim:mesh-8|is a model",
+                "--on nothing:here|nothing",
                 "--html no/such/folder/page.html|folder does not exist",
             })
     void aReplayOptionThatMakesNoSenseIsRefused(String options, String word) throws IOException {

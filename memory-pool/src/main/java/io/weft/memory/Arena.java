@@ -269,7 +269,9 @@ final class Arena extends SpinLock {
             return true;
         }
         // What everybody may have waits for a stream again only where that stream adds as much to it.
-        return a == 0 ? blocks.length(left) <= blocks.length(right) : b == 0 && blocks.length(right) <= blocks.length(left);
+        return a == 0
+                ? blocks.length(left) <= blocks.length(right)
+                : b == 0 && blocks.length(right) <= blocks.length(left);
     }
 
     /** The owner, or 0 once its stream has passed the mark. */

@@ -55,7 +55,8 @@ final class Blocks {
 
     private int[] fields = new int[1024 << SHIFT];
     private int[] outs = new int[1024 << OUT_SHIFT];
-    private int count = 1; private int spare;
+    private int count = 1;
+    private int spare;
     /** By owner, a line of the cache for each: the first of its records that stand for nothing. Records so stay with the thread that works on them. */
     private int[] spares = new int[8 << LINE_SHIFT];
 

@@ -888,8 +888,7 @@ public final class PoolCore {
                     arena.deferredTotal,
                     retries,
                     refusals,
-                    new PoolStatistics.Tier(
-                            tierBytes[Tiers.HOT], hot + arena.planned + Math.max(0, smallHits)),
+                    new PoolStatistics.Tier(tierBytes[Tiers.HOT], hot + arena.planned + Math.max(0, smallHits)),
                     new PoolStatistics.Tier(tierBytes[Tiers.WARM], warm),
                     new PoolStatistics.Tier(tierBytes[Tiers.COLD], cold),
                     arena.misses,

@@ -83,8 +83,12 @@ public final class PoolTarget implements ReplayTarget {
 
     @Override
     public List<ReplayPiece> pieces() {
+        return pieces(core.snapshot());
+    }
+
+    static List<ReplayPiece> pieces(List<PoolCore.Piece> snapshot) {
         List<ReplayPiece> pieces = new ArrayList<>();
-        for (PoolCore.Piece piece : core.snapshot()) {
+        for (PoolCore.Piece piece : snapshot) {
             switch (piece.use()) {
                 case BUFFER -> pieces.add(piece(piece, ReplayPiece.Use.OUT));
                 case SPAN -> pieces.add(piece(piece, ReplayPiece.Use.SMALL));

@@ -65,9 +65,9 @@ public final class Replay {
                 plannedBefore = target.plannedAllocations();
                 playTimed(first, count, single);
             } else {
-                long start = System.nanoTime();
+                long start = target.nanoTime();
                 play(first, count);
-                double nanos = (double) (System.nanoTime() - start) / Math.max(1, count - first);
+                double nanos = (double) (target.nanoTime() - start) / Math.max(1, count - first);
                 if (pass == 0) {
                     cold = nanos;
                 } else {
@@ -120,9 +120,9 @@ public final class Replay {
 
     private void playTimed(int from, int to, long[] single) {
         for (int i = from; i < to; i++) {
-            long start = System.nanoTime();
+            long start = target.nanoTime();
             step(i);
-            single[i - from] = System.nanoTime() - start;
+            single[i - from] = target.nanoTime() - start;
         }
     }
 
@@ -167,11 +167,11 @@ public final class Replay {
     }
 
     /** What reading the clock costs, which single-event times contain. */
-    private static long clockNanos() {
+    private long clockNanos() {
         long[] costs = new long[1001];
         for (int i = 0; i < costs.length; i++) {
-            long start = System.nanoTime();
-            costs[i] = System.nanoTime() - start;
+            long start = target.nanoTime();
+            costs[i] = target.nanoTime() - start;
         }
         Arrays.sort(costs);
         return costs[costs.length / 2];

@@ -4,7 +4,7 @@ package io.weft.memory.replay;
 import java.util.List;
 
 /** An allocator, or a model of one, that a trace is replayed through. Used by one thread. */
-public interface ReplayTarget {
+public interface ReplayTarget extends AutoCloseable {
     /** What reports call it. */
     String name();
 
@@ -47,4 +47,13 @@ public interface ReplayTarget {
     default long plannedAllocations() {
         return 0;
     }
+
+    /** The clock of its times, ns. */
+    default long nanoTime() {
+        return System.nanoTime();
+    }
+
+    /** Hands back what it holds. */
+    @Override
+    default void close() {}
 }

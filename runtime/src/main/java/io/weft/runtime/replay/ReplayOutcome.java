@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.runtime.replay;
 
+import io.weft.api.Figures;
+import io.weft.api.Platform;
 import io.weft.memory.replay.RecountedReplay;
 import io.weft.memory.replay.ReplayCurve;
 import io.weft.memory.replay.ReplayReport;
@@ -11,10 +13,11 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What {@code weft pool replay} tells. Times are measured on this machine's host; bytes and calls are counted.
+ * What {@code weft pool replay} tells. Times are measured, on this machine's host or with what a device's memory takes; bytes and calls are counted.
  *
  * @param trace what was replayed
  * @param limit bytes that the device had
+ * @param on the platform on whose first device's memory it was replayed; empty for memory that is mere numbers
  * @param reports one for each pool
  * @param curves one for each pool; empty unless asked for
  * @param recount our pool's event log counted anew; empty when our pool is not among the pools
@@ -22,6 +25,7 @@ import java.util.Optional;
 public record ReplayOutcome(
         Trace trace,
         long limit,
+        Optional<Platform> on,
         List<ReplayReport> reports,
         List<ReplayCurve> curves,
         Optional<RecountedReplay> recount) {
@@ -40,7 +44,8 @@ public record ReplayOutcome(
     /** The outcome as JSON. What is not known is null. */
     public String json() {
         return JsonWriter.text(json -> json.object(() -> {
-            json.member("figures", "measured");
+            json.member("figures", Figures.MEASURED.label());
+            json.member("on", on.map(platform -> platform.uri().toString()).orElse(null));
             json.object(
                     "trace",
                     () -> json.member("name", trace.name())

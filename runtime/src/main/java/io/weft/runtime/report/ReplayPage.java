@@ -53,8 +53,11 @@ public final class ReplayPage {
                 .append(Style.MEMORY)
                 .append("</style>\n</head>\n<body>\n<h1>");
         text("Replay of " + trace.name()).append("</h1>\n<p><span class=\"label\">measured</span> ");
-        text("Times are measured on one machine's host; bytes and calls are counted. caching and bestfit are models of"
-                + " other allocators.");
+        text(outcome.on()
+                .map(platform -> "Times are measured on " + platform.uri()
+                        + ", with what its device's allocator takes; bytes and calls are counted.")
+                .orElse("Times are measured on one machine's host; bytes and calls are counted. caching and bestfit are"
+                        + " models of other allocators."));
         page.append("</p>\n<p>");
         text(String.format(
                 Locale.ROOT,

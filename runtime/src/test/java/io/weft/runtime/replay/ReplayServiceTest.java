@@ -68,7 +68,9 @@ final class ReplayServiceTest {
 
     private static ReplayOutcome replay(Path file, List<String> pools, long limit, boolean curves) {
         return new ReplayService()
-                .replay(new ReplayRequest(file, Optional.empty(), pools, limit, 3, curves), Progress.NONE);
+                .replay(
+                        new ReplayRequest(file, Optional.empty(), pools, limit, 3, Optional.empty(), curves),
+                        Progress.NONE);
     }
 
     @Test
