@@ -17,6 +17,7 @@
 #   overlap    every schedule, PyTorch in turn with them, on the shapes of the published comparison
 #   calibrate  the machine document
 #   predict    the document's predictions against the times of overlap and models
+#   memory     traces of $TRACES and of PyTorch training steps made here: through Weft's pool in the device's memory, the device's allocators called from C, and PyTorch's own
 #   torch      PyTorch by itself
 #
 # Each has a time limit and a log of its own; a step that fails does not stop the others. Results go to $OUT (or
@@ -26,6 +27,7 @@
 #   IMAGE   the packed image (benchmarks/h200/target/weft-image.tar.xz, made by pack.sh) or an unpacked one
 #   SHAPES       file of shapes for duel, overlap and torch (benchmarks/h200/shapes.txt)
 #   MODELS       file of shapes for models (benchmarks/h200/models.txt)
+#   TRACES       folder of memory traces, 'op,id,bytes,stream' as gzip (none)
 #   REPETITIONS  counted rounds (20)
 #   PATIENCE     seconds for one rule of conformance (15)
 #   RULES        only these rules of conformance, parted by commas
@@ -44,6 +46,7 @@ SHAPES=${SHAPES:-$here/shapes.txt}
 MODELS=${MODELS:-$here/models.txt}
 PATIENCE=${PATIENCE:-15}
 RULES=${RULES:-}
+TRACES=${TRACES:-}
 SELECT=${SELECT:-}
 REPETITIONS=${REPETITIONS:-20}
 IMAGE=${IMAGE:-$here/target/weft-image.tar.xz}
@@ -210,6 +213,32 @@ do_models() { beside models "$MODELS" --schedule serial; }
 
 do_overlap() { beside overlap "$SHAPES"; }
 
+# The vendor's allocators from C, PyTorch's as it records itself, and Weft's pool, over the same traces.
+do_memory() {
+    local status=0 header trace name
+    python3 "$root/benchmarks/torch/memory.py" --out "$WORK/memory" || status=1
+    cp -f "$WORK/memory/memory.json" "$WORK/results/memory-torch.json"
+    tar -C "$WORK" -czf "$WORK/logs/memory-traces.tar.gz" memory
+    header=$(find /usr/local /opt -name cuda.h -path '*include/cuda.h' 2>/dev/null | head -n 1)
+    gcc -O2 -I"$(dirname "$header")" -o "$WORK/allocators" "$here/allocators.c" -L"$(dirname "$header")/../lib64/stubs" -L/usr/local/cuda/lib64/stubs -lcuda || status=1
+    for trace in ${TRACES:+"$TRACES"/*.csv.gz} "$WORK"/memory/snapshot.pickle "$WORK"/memory/trace.json.gz "$WORK"/memory/timeline.raw.json.gz; do
+        [ -s "$trace" ] || continue
+        name=$(basename "$trace")
+        name=${name%%.*}
+        case $trace in
+        *.csv.gz)
+            gzip -dc "$trace" >"$WORK/$name.csv"
+            "$WORK/allocators" "$WORK/$name.csv" 7 >"$WORK/results/memory-$name-vendor.json" || status=1
+            cat "$WORK/results/memory-$name-vendor.json"
+            ;;
+        esac
+        "$weft" pool replay "$trace" --on "$ON" --passes 7 --json >"$WORK/results/memory-$name.json" || status=1
+        cat "$WORK/results/memory-$name.json"
+        "$weft" pool replay "$trace" || status=1
+    done
+    return $status
+}
+
 do_torch() {
     python3 "$root/benchmarks/torch/overlap.py" --shapes "$SHAPES" --repetitions "$REPETITIONS" --json "$WORK/results/torch.json"
 }
@@ -241,8 +270,8 @@ unpack || {
     say "FAILED  unpack: $IMAGE"
     exit 1
 }
-export weft WORK ON SHAPES MODELS REPETITIONS PATIENCE RULES SELECT root here
-export -f do_env do_probe do_smoke do_conform do_proof proof_by_ncu do_issue do_torch do_overlap do_duel do_models do_calibrate do_predict beside
+export weft WORK ON TRACES SHAPES MODELS REPETITIONS PATIENCE RULES SELECT root here
+export -f do_memory do_env do_probe do_smoke do_conform do_proof proof_by_ncu do_issue do_torch do_overlap do_duel do_models do_calibrate do_predict beside
 failed=0
 for name in "${steps[@]}"; do
     case $name in
@@ -256,6 +285,7 @@ for name in "${steps[@]}"; do
     duel) step duel 180 bash -c do_duel ;;
     models) step models 420 bash -c do_models ;;
     predict) step predict 60 bash -c do_predict ;;
+    memory) step memory 300 bash -c do_memory ;;
     torch) step torch 240 bash -c do_torch ;;
     overlap) step overlap 420 bash -c do_overlap ;;
     calibrate) step calibrate 240 bash -c do_calibrate ;;
@@ -270,7 +300,7 @@ keep
 # Last, what a person reads first.
 for name in "${steps[@]}"; do
     case $name in
-    probe | smoke | proof | issue | overlap | torch | duel | models | predict)
+    probe | smoke | proof | issue | memory | overlap | torch | duel | models | predict)
         echo "--- $name"
         tail -n 40 "$WORK/logs/$name.log" | cut -c1-220
         ;;
