@@ -5,6 +5,7 @@ import io.weft.api.AcceleratorException;
 import io.weft.memory.replay.Trace;
 import io.weft.runtime.json.JsonReader;
 import java.io.EOFException;
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
@@ -210,8 +211,17 @@ final class JsonTraces {
                 Number number = parser.getNumberValue();
                 yield number instanceof BigInteger ? number : (Object) number.longValue();
             }
-            case VALUE_NUMBER_FLOAT -> parser.isNaN() ? null : parser.getDecimalValue();
+            case VALUE_NUMBER_FLOAT -> parser.isNaN() ? null : decimal(parser);
             default -> null;
         };
+    }
+
+    /** A number with decimals; null when its exponent is beyond all measure. */
+    private static BigDecimal decimal(JsonParser parser) {
+        try {
+            return parser.getDecimalValue();
+        } catch (NumberFormatException | ArithmeticException beyond) {
+            return null;
+        }
     }
 }

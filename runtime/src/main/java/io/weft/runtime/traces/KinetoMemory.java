@@ -21,6 +21,7 @@ import java.util.TreeSet;
 final class KinetoMemory {
     private static final long MOST_BYTES = 1L << 46;
     private static final int CPU = 0;
+    private static final int MOST_DECIMALS = 40;
     private static final Set<String> NEEDED = Set.of("ph", "name", "ts");
     private static final String MEMORY = "[memory]";
     private static final BigDecimal LATEST = BigDecimal.valueOf(Long.MAX_VALUE / 4);
@@ -60,7 +61,7 @@ final class KinetoMemory {
             throw fault(where + ": Bytes " + bytes + " is not in -" + MOST_BYTES + ".." + MOST_BYTES);
         }
         BigDecimal micros = event.decimal("ts");
-        if (micros == null || micros.abs().compareTo(LATEST) > 0) {
+        if (micros == null || micros.scale() > MOST_DECIMALS || micros.abs().compareTo(LATEST) > 0) {
             throw fault(where + " has no number 'ts'");
         }
         long type = args.whole("Device Type");

@@ -64,10 +64,12 @@ final class RawTimeline {
                 }
                 cells[count++] = whole(parser);
             }
-            if (count == 0 && row == 1) {
-                throw sums();
-            }
             if (count < COLUMNS) {
+                boolean first = row == 1;
+                if (first && parser.nextToken() == JsonToken.START_ARRAY && parser.nextToken() != null
+                        && !parser.currentToken().isNumeric()) {
+                    throw sums();
+                }
                 throw fault("there are " + count + " numbers and not time, action, bytes and category");
             }
             take(cells);
