@@ -69,7 +69,9 @@ final class PoolReplayCommand implements Callable<Integer> {
     @Option(
             names = "--device",
             paramLabel = "NAME",
-            description = "Of a trace with several devices, the one to take; the first that is not cpu when left out.")
+            description =
+                    "Of a trace with several devices, the one to take, such as 1, cuda:1 or cpu; the first that is not cpu when"
+                            + " left out.")
     String device;
 
     @Option(

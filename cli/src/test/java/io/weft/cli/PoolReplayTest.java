@@ -26,7 +26,9 @@ class PoolReplayTest {
         Invocation call = Invocation.of("pool", "replay", trace().toString(), "--passes", "3");
         assertEquals(0, call.code(), call.err());
         assertTrue(
-                call.out().startsWith("trace.csv: minimalloc problem, 1 stream; 6 events, 3 allocations, 3 frees; at most"),
+                call.out()
+                        .startsWith(
+                                "trace.csv: minimalloc problem, 1 stream; 6 events, 3 allocations, 3 frees; at most"),
                 call.out());
         List<String> rows = call.out()
                 .lines()
@@ -84,7 +86,8 @@ class PoolReplayTest {
         Invocation call = Invocation.of("pool", "replay", snapshot.toString(), "--passes", "3");
         assertEquals(0, call.code(), call.err());
         assertTrue(
-                call.out().startsWith("snapshot.pickle: PyTorch memory snapshot (pickle), device 0, 1 stream; 1 events"),
+                call.out()
+                        .startsWith("snapshot.pickle: PyTorch memory snapshot (pickle), device 0, 1 stream; 1 events"),
                 call.out());
         Path json = Files.writeString(folder.resolve("snapshot.json"), """
                 {"device_traces": [[], [{"action": "alloc", "addr": 1, "size": 1000, "stream": 0},
@@ -94,15 +97,17 @@ class PoolReplayTest {
         assertEquals(0, call.code(), call.err());
         assertTrue(
                 call.out()
-                        .startsWith("snapshot.json: PyTorch memory snapshot (JSON), device 1, 1 stream, starts in the middle"
-                                + " with 5.0 kB live before; 2 events"),
+                        .startsWith(
+                                "snapshot.json: PyTorch memory snapshot (JSON), device 1, 1 stream, starts in the middle"
+                                        + " with 5.0 kB live before; 2 events"),
                 call.out());
     }
 
     @Test
     void aPickleThatWouldRunCodeIsOneLineAndTwo() throws IOException {
         Path hostile = Files.write(
-                folder.resolve("x.pickle"), "\u0080\u0002cos\nsystem\nU\u0002id\u0085R.".getBytes(StandardCharsets.ISO_8859_1));
+                folder.resolve("x.pickle"),
+                "\u0080\u0002cos\nsystem\nU\u0002id\u0085R.".getBytes(StandardCharsets.ISO_8859_1));
         Invocation call = Invocation.of("pool", "replay", hostile.toString());
         assertEquals(2, call.code());
         assertEquals(1, call.err().lines().count(), call.err());

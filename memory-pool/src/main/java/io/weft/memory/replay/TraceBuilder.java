@@ -213,7 +213,12 @@ public final class TraceBuilder {
             }
             add(trace, event, numbers);
         }
-        if (reservedKnown && !oddities.containsKey(Oddity.SEGMENT) && !oddities.containsKey(Oddity.SEGMENT_TWICE)) {
+        boolean held =
+                reservedKnown && !oddities.containsKey(Oddity.SEGMENT) && !oddities.containsKey(Oddity.SEGMENT_TWICE);
+        if (held && reservedPeak < trace.peakLiveBytes()) {
+            remark("the recorded allocator is said to have held " + reservedPeak
+                    + " bytes, fewer than were out, so what it held is not known");
+        } else if (held) {
             trace.recordedReservedPeak(reservedPeak);
         }
         if (timed) {

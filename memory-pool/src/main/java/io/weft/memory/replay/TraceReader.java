@@ -49,8 +49,8 @@ public final class TraceReader {
     private static final List<String> KINETO = List.of("op", "id", "bytes", "dev");
     private static final List<String> MINIMALLOC = List.of("id", "lower", "upper", "size");
     private static final String LAST = "end";
-    private static final Map<String, String> MINIMALLOC_NAMES = Map.of(
-            "buffer", "id", "buffer_id", "id", "start", "lower", "begin", "lower", LAST, "upper");
+    private static final Map<String, String> MINIMALLOC_NAMES =
+            Map.of("buffer", "id", "buffer_id", "id", "start", "lower", "begin", "lower", LAST, "upper");
     private static final List<String> RMM = List.of("action", "pointer", "size");
     private static final List<String> RECORDING = List.of("op", "id", "bytes", "stream", "ns");
 
@@ -254,9 +254,8 @@ public final class TraceReader {
             long upper = text.number("upper", -MOST_TIME, MOST_TIME) + beyond;
             long size = text.number("size", 1, MOST_BYTES);
             if (upper <= lower) {
-                throw text.fault(
-                        "block " + TraceText.shorten(id) + " ends at " + (upper - beyond)
-                                + (beyond == 0 ? ", not after" : ", before") + " its start at " + lower);
+                throw text.fault("block " + TraceText.shorten(id) + " ends at " + (upper - beyond)
+                        + (beyond == 0 ? ", not after" : ", before") + " its start at " + lower);
             }
             if (!seen.add(id)) {
                 throw text.fault("block " + TraceText.shorten(id) + " is there twice");

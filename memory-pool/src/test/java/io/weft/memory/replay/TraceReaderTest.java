@@ -146,7 +146,9 @@ class TraceReaderTest {
 
     @Test
     void whatWasReadIsToldInWords() {
-        assertEquals("PyTorch memory timeline (CSV)", read("op,id,bytes\ni,0,7\na,1,5\n").format());
+        assertEquals(
+                "PyTorch memory timeline (CSV)",
+                read("op,id,bytes\ni,0,7\na,1,5\n").format());
         assertEquals(7, read("op,id,bytes\ni,0,7\na,1,5\n").liveBeforeBytes());
         Trace kineto = read("op,id,bytes,dev\na,0,4,cpu\na,1,512,cuda0\n");
         assertEquals("Kineto memory events (CSV)", kineto.format());

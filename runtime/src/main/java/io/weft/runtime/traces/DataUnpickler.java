@@ -57,8 +57,12 @@ final class DataUnpickler extends Unpickler {
             throw fault(
                     endsEarly(failure) ? "the pickle ends in the middle" : "cannot be read: " + failure.getMessage(),
                     failure);
-        } catch (PickleException | IndexOutOfBoundsException | ClassCastException | NegativeArraySizeException
-                | IllegalArgumentException | NullPointerException damaged) {
+        } catch (PickleException
+                | IndexOutOfBoundsException
+                | ClassCastException
+                | NegativeArraySizeException
+                | IllegalArgumentException
+                | NullPointerException damaged) {
             throw fault("the pickle is damaged", damaged);
         }
     }
@@ -141,8 +145,7 @@ final class DataUnpickler extends Unpickler {
     private void weigh(short key) throws IOException {
         switch (key) {
             case Opcodes.BINSTRING, Opcodes.BINUNICODE, Opcodes.BINBYTES -> take(OBJECT + declared(4, LONGEST_TEXT));
-            case Opcodes.BINUNICODE8, Opcodes.BINBYTES8, Opcodes.BYTEARRAY8 ->
-                take(OBJECT + declared(8, LONGEST_TEXT));
+            case Opcodes.BINUNICODE8, Opcodes.BINBYTES8, Opcodes.BYTEARRAY8 -> take(OBJECT + declared(8, LONGEST_TEXT));
             case Opcodes.LONG4 -> take(OBJECT + declared(4, LONGEST_NUMBER));
             case Opcodes.INT, Opcodes.LONG, Opcodes.FLOAT -> take(OBJECT + line((int) LONGEST_NUMBER));
             case Opcodes.STRING, Opcodes.UNICODE -> take(OBJECT + line(TraceInput.MOST_AHEAD));
@@ -159,11 +162,7 @@ final class DataUnpickler extends Unpickler {
     private void take(long bytes) {
         taken += bytes;
         if (taken > most) {
-            throw TraceFile.fault(
-                    place + ": byte " + started,
-                    "what is unpickled so far takes " + (most >> 20)
-                            + " MiB, all that this process has for it; JDK_JAVA_OPTIONS=-Xmx8g gives more",
-                    null);
+            throw fault("the pickle is too large for this process's " + TraceFile.memory(), null);
         }
     }
 

@@ -112,7 +112,8 @@ final class Fields {
             case Integer number -> number.longValue();
             case Short number -> number.longValue();
             case BigInteger number when number.bitLength() < Long.SIZE -> number.longValue();
-            case BigDecimal number when number.precision() - number.scale() < 20 && number.scale() < 40 -> {
+            case BigDecimal number
+            when number.precision() - number.scale() < 20 && number.scale() < 40 -> {
                 try {
                     yield number.longValueExact();
                 } catch (ArithmeticException broken) {

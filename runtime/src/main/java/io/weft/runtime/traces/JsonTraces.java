@@ -59,7 +59,9 @@ final class JsonTraces {
                 boolean gzip = failure.getCause() instanceof EOFException || failure.getCause() instanceof ZipException;
                 throw TraceFile.fault(
                         at(parser.currentLocation()),
-                        gzip ? "the gzip data are cut off or damaged here" : "cannot be read: " + failure.getOriginalMessage(),
+                        gzip
+                                ? "the gzip data are cut off or damaged here"
+                                : "cannot be read: " + failure.getOriginalMessage(),
                         failure);
             } catch (JacksonException failure) {
                 throw TraceFile.fault(

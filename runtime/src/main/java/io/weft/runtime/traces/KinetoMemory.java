@@ -114,8 +114,9 @@ final class KinetoMemory {
                     + " torch.profiler.profile(profile_memory=True)");
         }
         long device = choose(wanted);
-        List<Event> chosen = new ArrayList<>(
-                events.stream().filter(event -> event.device == device && event.bytes != 0).toList());
+        List<Event> chosen = new ArrayList<>(events.stream()
+                .filter(event -> event.device == device && event.bytes != 0)
+                .toList());
         // Threads write their events one after the other, so times order them; events of one time stay as they are.
         chosen.sort(Comparator.comparing(Event::micros));
         TraceBuilder trace = new TraceBuilder(file);
@@ -170,14 +171,16 @@ final class KinetoMemory {
         long rest = first.allocated - first.bytes - known;
         if (first.allocated > 0 && rest > 0 && rest <= MOST_BYTES) {
             trace.liveBefore("rest", rest, 0, 1);
-            trace.remark(rest + " bytes were out before the trace and stayed; it does not say in how many blocks, so they"
-                    + " are one");
+            trace.remark(
+                    rest + " bytes were out before the trace and stayed; it does not say in how many blocks, so they"
+                            + " are one");
         }
         reserved(chosen, trace);
         calls.replay(trace);
         if (!addressed) {
-            trace.remark("the memory events have no addresses, so a free is taken to be of the youngest allocation of its"
-                    + " size");
+            trace.remark(
+                    "the memory events have no addresses, so a free is taken to be of the youngest allocation of its"
+                            + " size");
         }
     }
 

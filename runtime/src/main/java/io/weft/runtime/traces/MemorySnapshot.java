@@ -142,7 +142,10 @@ final class MemorySnapshot {
             return bytes(block, where, "requested_size");
         }
         List<?> history = block.list("history");
-        return history != null && !history.isEmpty() && history.getFirst() instanceof Fields last && last.has("real_size")
+        return history != null
+                        && !history.isEmpty()
+                        && history.getFirst() instanceof Fields last
+                        && last.has("real_size")
                 ? bytes(last, where + ".history[0]", "real_size")
                 : size;
     }
@@ -269,8 +272,9 @@ final class MemorySnapshot {
             Block block = device.live.get(i);
             trace.allocate(i + "", block.bytes, stream(streams, block.stream), i, i + 1);
         }
-        trace.remark("the snapshot has no history, so its blocks that are out are allocated one after the other, and that is"
-                + " all; torch.cuda.memory._record_memory_history() before the program runs records one");
+        trace.remark(
+                "the snapshot has no history, so its blocks that are out are allocated one after the other, and that is"
+                        + " all; torch.cuda.memory._record_memory_history() before the program runs records one");
     }
 
     private int stream(Streams streams, long handle) {
@@ -344,15 +348,15 @@ final class MemorySnapshot {
             }
         }
         if (after > 0) {
-            trace.remark(after + " blocks that are out at the end, " + afterBytes
-                    + " bytes, were allocated after the last event; they are left out");
+            trace.remark("left out are " + after + " of the blocks that are out at the end, " + afterBytes
+                    + " bytes, as they were allocated after the last event");
         }
         long freedAfter = segmentsKnown
                 ? outcomes.values().stream().filter(allocated -> allocated).count()
                 : 0;
         if (freedAfter > 0) {
-            trace.remark(freedAfter + " blocks that the events leave allocated are not out at the end; their frees are"
-                    + " missing");
+            trace.remark("of the blocks that the events leave allocated, " + freedAfter
+                    + " are not out at the end; their frees are missing");
         }
     }
 

@@ -66,7 +66,9 @@ final class RawTimeline {
             }
             if (count < COLUMNS) {
                 boolean first = row == 1;
-                if (first && parser.nextToken() == JsonToken.START_ARRAY && parser.nextToken() != null
+                if (first
+                        && parser.nextToken() == JsonToken.START_ARRAY
+                        && parser.nextToken() != null
                         && !parser.currentToken().isNumeric()) {
                     throw sums();
                 }

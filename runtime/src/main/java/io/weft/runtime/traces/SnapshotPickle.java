@@ -33,7 +33,8 @@ final class SnapshotPickle {
         List<?> segments = fields.list("segments");
         List<?> traces = fields.list("device_traces");
         if (segments == null && traces == null) {
-            throw TraceFile.fault(place, "the pickle holds a dictionary with the keys " + fields.names() + "; " + ACCEPTED, null);
+            throw TraceFile.fault(
+                    place, "the pickle holds a dictionary with the keys " + fields.names() + "; " + ACCEPTED, null);
         }
         if (segments != null) {
             snapshot.segments();

@@ -27,9 +27,10 @@ import java.util.zip.ZipException;
  * Each may be gzip. Whatever is wrong is one sentence with the place.
  */
 public final class TraceFile {
-    private static final String ACCEPTED = "accepted, plain or gzip, are pickles and JSON of torch.cuda.memory snapshots,"
-            + " Chrome traces of torch.profiler with [memory] events, memory timelines (.raw.json), and CSV with one of the"
-            + " first lines " + TraceReader.FIRST_LINES;
+    private static final String ACCEPTED =
+            "accepted, plain or gzip, are pickles and JSON of torch.cuda.memory snapshots,"
+                    + " Chrome traces of torch.profiler with [memory] events, memory timelines (.raw.json), and CSV with one of the"
+                    + " first lines " + TraceReader.FIRST_LINES;
 
     private static final int SHORT = 60;
 
@@ -55,38 +56,45 @@ public final class TraceFile {
             throw fault(file.toString(), "the gzip data are cut off or damaged", damaged);
         } catch (IOException failure) {
             throw fault(file.toString(), "cannot be read: " + failure.getMessage(), failure);
+        } catch (OutOfMemoryError tooLarge) {
+            // What was read is garbage by now, so there is room to say so.
+            throw fault(file.toString(), "the trace is too large for this process's " + memory(), tooLarge);
         }
+    }
+
+    /** What this process has of memory, and how to give it more. */
+    static String memory() {
+        return (Runtime.getRuntime().maxMemory() >> 20) + " MiB of memory; JDK_JAVA_OPTIONS=-Xmx8g gives more";
     }
 
     private static Trace read(InputStream raw, String place, String name, String device) throws IOException {
         TraceInput in = TraceInput.open(raw);
         byte[] start = in.peek(TraceInput.MOST_AHEAD);
-        Trace trace =
-                switch (kind(start)) {
-                    case PICKLE -> SnapshotPickle.read(in, place, name, device);
-                    case JSON -> new JsonTraces(in, place, name, device).read();
-                    case HTML ->
-                        throw fault(
-                                place,
-                                "this is a page for people, with no allocations to read; export_memory_timeline writes them"
-                                        + " to a name that ends in .raw.json.gz, and torch.cuda.memory._dump_snapshot to a pickle",
-                                null);
-                    case ZIP ->
-                        throw fault(
-                                place,
-                                "this is a zip archive, as torch.save writes it; save a snapshot with"
-                                        + " torch.cuda.memory._dump_snapshot instead",
-                                null);
-                    case TEXT -> {
-                        String line = firstLine(start);
-                        if (line != null && !TraceReader.isFirstLine(line)) {
-                            throw fault(place + ":1", "unknown first line '" + shorten(line) + "'; " + ACCEPTED, null);
-                        }
-                        yield TraceReader.read(in, place, name, device);
-                    }
-                    case NOTHING -> throw fault(place + ":1", "the file is empty; " + ACCEPTED, null);
-                    case BINARY -> throw fault(place, "this is neither text nor a pickle; " + ACCEPTED, null);
-                };
+        Trace trace = switch (kind(start)) {
+            case PICKLE -> SnapshotPickle.read(in, place, name, device);
+            case JSON -> new JsonTraces(in, place, name, device).read();
+            case HTML ->
+                throw fault(
+                        place,
+                        "this is a page for people, with no allocations to read; export_memory_timeline writes them"
+                                + " to a name that ends in .raw.json.gz, and torch.cuda.memory._dump_snapshot to a pickle",
+                        null);
+            case ZIP ->
+                throw fault(
+                        place,
+                        "this is a zip archive, as torch.save writes it; save a snapshot with"
+                                + " torch.cuda.memory._dump_snapshot instead",
+                        null);
+            case TEXT -> {
+                String line = firstLine(start);
+                if (line != null && !TraceReader.isFirstLine(line)) {
+                    throw fault(place + ":1", "unknown first line '" + shorten(line) + "'; " + ACCEPTED, null);
+                }
+                yield TraceReader.read(in, place, name, device);
+            }
+            case NOTHING -> throw fault(place + ":1", "the file is empty; " + ACCEPTED, null);
+            case BINARY -> throw fault(place, "this is neither text nor a pickle; " + ACCEPTED, null);
+        };
         if (trace.allocations() == 0) {
             throw fault(place, "the trace allocates nothing" + (device == null ? "" : " on device " + device), null);
         }
@@ -152,7 +160,7 @@ public final class TraceFile {
                 .orElse(null);
     }
 
-    static AcceleratorException fault(String place, String what, Exception cause) {
+    static AcceleratorException fault(String place, String what, Throwable cause) {
         return new AcceleratorException(ErrorCode.BAD_DOCUMENT, "read trace", place + ": " + what, cause);
     }
 

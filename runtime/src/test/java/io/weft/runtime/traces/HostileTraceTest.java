@@ -104,7 +104,14 @@ class HostileTraceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"snapshot-0.pickle", "snapshot-2.pickle", "snapshot-4.pickle", "snapshot.json", "snapshot.pickle.gz"})
+    @ValueSource(
+            strings = {
+                "snapshot-0.pickle",
+                "snapshot-2.pickle",
+                "snapshot-4.pickle",
+                "snapshot.json",
+                "snapshot.pickle.gz"
+            })
     void aFileThatIsCutOffAnywhereIsRefused(String name) throws IOException {
         byte[] whole = Files.readAllBytes(FIXTURES.resolve(name));
         for (int length = 0; length < whole.length - 8; length += 1 + length / 40) {

@@ -69,8 +69,9 @@ final class TraceFileTest {
         assertEquals(3, trace.frees());
         assertEquals(10_000, trace.nanos(2), "10 us after the first event");
         assertEquals(
-                List.of("event 7: the recorded allocator was out of memory, asked for 94371840 bytes with 7000000 free on the"
-                        + " device"),
+                List.of(
+                        "event 7: the recorded allocator was out of memory, asked for 94371840 bytes with 7000000 free on the"
+                                + " device"),
                 trace.notes());
     }
 
@@ -79,17 +80,17 @@ final class TraceFileTest {
         for (String device : List.of("1", "cuda:1", "cuda1", "device 1", "npu:1")) {
             assertEquals(
                     13_500_000,
-                    TraceFile.read(FIXTURES.resolve("snapshot-4.pickle"), device).peakLiveBytes());
+                    TraceFile.read(FIXTURES.resolve("snapshot-4.pickle"), device)
+                            .peakLiveBytes());
         }
         Trace other = TraceFile.read(FIXTURES.resolve("snapshot-4.pickle"), "cuda:0");
         assertEquals(2 << 20, other.peakLiveBytes());
         assertTrue(other.notes().getFirst().startsWith("the snapshot has no history"), other.notes()::toString);
-        assertTrue(
-                assertThrows(
-                                AcceleratorException.class,
-                                () -> TraceFile.read(FIXTURES.resolve("snapshot-4.pickle"), "cuda:7"))
-                        .getMessage()
-                        .contains("there is no device 'cuda:7'; the snapshot has [0, 1]"));
+        assertTrue(assertThrows(
+                        AcceleratorException.class,
+                        () -> TraceFile.read(FIXTURES.resolve("snapshot-4.pickle"), "cuda:7"))
+                .getMessage()
+                .contains("there is no device 'cuda:7'; the snapshot has [0, 1]"));
     }
 
     @Test
@@ -115,9 +116,9 @@ final class TraceFileTest {
         assertFalse(trace.isTimed());
         assertEquals(
                 List.of(
-                        "1 blocks that are out at the end, 512 bytes, were allocated after the last event; they are left"
-                                + " out",
-                        "1 blocks that the events leave allocated are not out at the end; their frees are missing",
+                        "left out are 1 of the blocks that are out at the end, 512 bytes, as they were allocated after the"
+                                + " last event",
+                        "of the blocks that the events leave allocated, 1 are not out at the end; their frees are missing",
                         "events of unknown kinds are left out: resize"),
                 trace.notes());
     }
@@ -134,6 +135,16 @@ final class TraceFileTest {
     }
 
     @Test
+    void anAllocatorThatHeldLessThanWasOutIsNotBelieved() throws IOException {
+        Trace trace = text("""
+                {"traceEvents": [{"ph": "i", "name": "[memory]", "ts": 1, "args":
+                  {"Bytes": 512, "Device Type": 1, "Device Id": 0, "Addr": 7, "Total Allocated": 512, "Total Reserved": 1}}]}
+                """);
+        assertEquals(-1, trace.recordedReservedPeak());
+        assertTrue(trace.notes().getFirst().contains("is not known"), trace.notes()::toString);
+    }
+
+    @Test
     void aChromeTraceGivesTheMemoryEventsOfOneDeviceByTime() {
         Trace trace = fixture("kineto.json");
         assertEquals("Chrome trace of torch.profiler (JSON)", trace.format());
@@ -144,10 +155,8 @@ final class TraceFileTest {
         assertEquals(22L << 20, trace.recordedReservedPeak());
         assertEquals(9_500, trace.nanos(3), "threads are put in order");
         assertEquals(
-                4_096,
-                TraceFile.read(FIXTURES.resolve("kineto.json"), "cuda:0").peakLiveBytes());
-        assertEquals(
-                64, TraceFile.read(FIXTURES.resolve("kineto.json"), "cpu").peakLiveBytes());
+                4_096, TraceFile.read(FIXTURES.resolve("kineto.json"), "cuda:0").peakLiveBytes());
+        assertEquals(64, TraceFile.read(FIXTURES.resolve("kineto.json"), "cpu").peakLiveBytes());
     }
 
     @Test
@@ -224,14 +233,18 @@ final class TraceFileTest {
 
     @Test
     void whatTorchSaveWroteIsKnown() throws IOException {
-        assertTrue(refusal("PK\u0003\u0004abc").contains("a zip archive, as torch.save writes it; save a snapshot with"));
+        assertTrue(
+                refusal("PK\u0003\u0004abc").contains("a zip archive, as torch.save writes it; save a snapshot with"));
     }
 
     @Test
     void csvIsStillRead() throws IOException {
-        assertEquals("minimalloc problem", text("id,lower,upper,size\n0,0,5,100\n").format());
-        assertEquals("RMM log", text("\uFEFF\r\nThread,Time,Action,Pointer,Size,Stream\r\n1,2,allocate,0xa,256,0x0\r\n")
-                .format());
+        assertEquals(
+                "minimalloc problem", text("id,lower,upper,size\n0,0,5,100\n").format());
+        assertEquals(
+                "RMM log",
+                text("\uFEFF\r\nThread,Time,Action,Pointer,Size,Stream\r\n1,2,allocate,0xa,256,0x0\r\n")
+                        .format());
         assertTrue(refusal("op,id,bytes\na,1,x\n").contains("file:2: bytes 'x' is not a number"));
     }
 
