@@ -149,8 +149,10 @@ final class DataUnpickler extends Unpickler {
             case Opcodes.LONG4 -> take(OBJECT + declared(4, LONGEST_NUMBER));
             case Opcodes.INT, Opcodes.LONG, Opcodes.FLOAT -> take(OBJECT + line((int) LONGEST_NUMBER));
             case Opcodes.STRING, Opcodes.UNICODE -> take(OBJECT + line(TraceInput.MOST_AHEAD));
-            case Opcodes.GET -> take(PLACE + 0L * line((int) LONGEST_NUMBER));
-            case Opcodes.PUT -> take(MEMO + 0L * line((int) LONGEST_NUMBER));
+            case Opcodes.GET, Opcodes.PUT -> {
+                line((int) LONGEST_NUMBER);
+                take(MEMO);
+            }
             case Opcodes.BINPUT, Opcodes.LONG_BINPUT, Opcodes.MEMOIZE -> take(MEMO);
             case Opcodes.BININT, Opcodes.LONG1, Opcodes.BINFLOAT, Opcodes.EMPTY_LIST, Opcodes.LIST -> take(OBJECT);
             case Opcodes.SHORT_BINSTRING, Opcodes.SHORT_BINUNICODE, Opcodes.SHORT_BINBYTES -> take(2 * OBJECT);
@@ -186,7 +188,7 @@ final class DataUnpickler extends Unpickler {
     /** The length of the line that comes next. */
     private long line(int longest) throws IOException {
         int length = in.lineAhead();
-        if (length > longest || length < 0 && in.peek(TraceInput.MOST_AHEAD).length == TraceInput.MOST_AHEAD) {
+        if (length > longest || (length < 0 && in.peek(TraceInput.MOST_AHEAD).length == TraceInput.MOST_AHEAD)) {
             throw fault("the pickle has a line of more than " + longest + " characters", null);
         }
         return Math.max(0, length);

@@ -187,7 +187,7 @@ final class JsonTraces {
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String key = parser.currentName();
             parser.nextToken();
-            if (STACKS.contains(key) || !whole && !KinetoMemory.needs(key, fields)) {
+            if (STACKS.contains(key) || (!whole && !KinetoMemory.needs(key, fields))) {
                 parser.skipChildren();
             } else {
                 fields.put(key, value(parser, true));

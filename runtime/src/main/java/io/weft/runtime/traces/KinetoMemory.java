@@ -39,7 +39,7 @@ final class KinetoMemory {
     /** Whether a key of an event is of use, after those that were read before. */
     static boolean needs(String key, Fields before) {
         return NEEDED.contains(key)
-                || key.equals("args") && (!before.has("name") || MEMORY.equals(before.text("name")));
+                || (key.equals("args") && (!before.has("name") || MEMORY.equals(before.text("name"))));
     }
 
     private AcceleratorException fault(String what) {
@@ -72,7 +72,7 @@ final class KinetoMemory {
         }
         events.add(new Event(
                 micros,
-                type << Short.SIZE | number,
+                (type << Short.SIZE) | number,
                 bytes,
                 args.whole("Addr", 0),
                 args.whole("Total Allocated", 0),

@@ -37,14 +37,12 @@ final class MemorySnapshot {
         OTHER
     }
 
-    private static final Action[] ACTIONS = Action.values();
-
     /** A block of a segment. */
     private record Block(long address, long bytes, long stream) {}
 
     /** What is known of one device. */
     private static final class Device {
-        private byte[] actions = new byte[256];
+        private Action[] actions = new Action[256];
         private long[] addresses = new long[256];
         private long[] sizes = new long[256];
         private long[] streams = new long[256];
@@ -63,7 +61,7 @@ final class MemorySnapshot {
                 streams = Arrays.copyOf(streams, 2 * count);
                 micros = Arrays.copyOf(micros, 2 * count);
             }
-            actions[count] = (byte) action.ordinal();
+            actions[count] = action;
             addresses[count] = address;
             sizes[count] = size;
             streams[count] = stream;
@@ -197,7 +195,7 @@ final class MemorySnapshot {
             case "segment_alloc", "segment_map" -> Action.OBTAIN;
             case "segment_free", "segment_unmap" -> Action.RETURN;
             case "oom" -> Action.OUT_OF_MEMORY;
-            case "free_completed", "snapshot" -> Action.OTHER;
+            case "free_completed", "snapshot", "workspace_snapshot", "user_defined" -> Action.OTHER;
             default -> {
                 if (unknown.size() < 3) {
                     unknown.add(TraceFile.shorten(name));
@@ -233,7 +231,7 @@ final class MemorySnapshot {
 
     private static boolean hasFrees(Device device) {
         for (int i = 0; i < device.count; i++) {
-            if (ACTIONS[device.actions[i]] == Action.FREE) {
+            if (device.actions[i] == Action.FREE) {
                 return true;
             }
         }
@@ -270,7 +268,7 @@ final class MemorySnapshot {
         trace.reserved(device.reserved, 0);
         for (int i = 0; i < device.live.size(); i++) {
             Block block = device.live.get(i);
-            trace.allocate(i + "", block.bytes, stream(streams, block.stream), i, i + 1);
+            trace.allocate(Integer.toString(i), block.bytes, stream(streams, block.stream), i, i + 1);
         }
         trace.remark(
                 "the snapshot has no history, so its blocks that are out are allocated one after the other, and that is"
@@ -296,7 +294,7 @@ final class MemorySnapshot {
         for (int i = 0; i < device.count; i++) {
             latest = Math.max(latest, nanos(device, i));
             callOf[i] = calls.count();
-            switch (ACTIONS[device.actions[i]]) {
+            switch (device.actions[i]) {
                 case ALLOCATE ->
                     calls.allocate(
                             device.addresses[i], device.sizes[i], stream(streams, device.streams[i]), latest, i + 1);
@@ -309,7 +307,7 @@ final class MemorySnapshot {
         liveThroughout(device, calls, streams, trace);
         boolean reserved = segmentsKnown && reservedBefore(device, trace);
         for (int i = 0; i < device.count; i++) {
-            switch (ACTIONS[device.actions[i]]) {
+            switch (device.actions[i]) {
                 case ALLOCATE, FREE -> calls.replay(callOf[i], trace);
                 case OBTAIN -> reserve(reserved, device.sizes[i], i, trace);
                 case RETURN -> reserve(reserved, -device.sizes[i], i, trace);
@@ -365,7 +363,7 @@ final class MemorySnapshot {
         long before = device.reserved;
         long least = before;
         for (int i = device.count - 1; i >= 0; i--) {
-            switch (ACTIONS[device.actions[i]]) {
+            switch (device.actions[i]) {
                 case OBTAIN -> before -= device.sizes[i];
                 case RETURN -> before += device.sizes[i];
                 default -> {}
@@ -384,7 +382,7 @@ final class MemorySnapshot {
         long count = 0;
         int first = -1;
         for (int i = 0; i < device.count; i++) {
-            if (ACTIONS[device.actions[i]] == Action.OUT_OF_MEMORY) {
+            if (device.actions[i] == Action.OUT_OF_MEMORY) {
                 first = first < 0 ? i : first;
                 count++;
             }

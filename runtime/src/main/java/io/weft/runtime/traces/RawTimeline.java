@@ -56,7 +56,7 @@ final class RawTimeline {
             }
             int count = 0;
             while (parser.nextToken() != JsonToken.END_ARRAY) {
-                if (parser.currentToken() == JsonToken.START_ARRAY || count == COLUMNS && row == 1) {
+                if (parser.currentToken() == JsonToken.START_ARRAY || (count == COLUMNS && row == 1)) {
                     throw sums();
                 }
                 if (count == COLUMNS || !parser.currentToken().isNumeric()) {
@@ -65,8 +65,7 @@ final class RawTimeline {
                 cells[count++] = whole(parser);
             }
             if (count < COLUMNS) {
-                boolean first = row == 1;
-                if (first
+                if (row == 1
                         && parser.nextToken() == JsonToken.START_ARRAY
                         && parser.nextToken() != null
                         && !parser.currentToken().isNumeric()) {

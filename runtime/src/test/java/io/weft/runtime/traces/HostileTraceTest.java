@@ -110,7 +110,9 @@ class HostileTraceTest {
                 "snapshot-2.pickle",
                 "snapshot-4.pickle",
                 "snapshot.json",
-                "snapshot.pickle.gz"
+                "snapshot.pickle.gz",
+                "kineto.json",
+                "timeline.raw.json.gz"
             })
     void aFileThatIsCutOffAnywhereIsRefused(String name) throws IOException {
         byte[] whole = Files.readAllBytes(FIXTURES.resolve(name));
