@@ -10,12 +10,13 @@
  *   <li>Requires {@code com.google.common} although no source names it: Guice is an automatic module, declares nothing, and
  *       fails without it.
  *   <li>Requires Micrometer and the JDK's HTTP server for {@code /metrics}.
+ *   <li>Requires {@code pickle} for PyTorch's memory snapshots; it reads data and no classes.
  *   <li>Exports {@code io.weft.runtime} (start), {@code settings} (values and their origins), {@code model} (model files),
  *       {@code plan}, {@code run}, {@code bench}, {@code overlap}, {@code calibrate}, {@code sweep}, {@code memory}, {@code replay}, {@code metrics} and {@code report} (pages, traces, drawings).
  * </ul>
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"
-}) // Guice 7 and Micrometer have no module descriptor.
+}) // Guice 7, Micrometer and pickle have no module descriptor.
 module io.weft.runtime {
     requires transitive io.weft.api;
     requires transitive io.weft.memory;
@@ -28,6 +29,7 @@ module io.weft.runtime {
     requires micrometer.registry.prometheus;
     requires org.apache.commons.configuration2;
     requires org.slf4j;
+    requires pickle;
     requires tools.jackson.core;
 
     // Start.

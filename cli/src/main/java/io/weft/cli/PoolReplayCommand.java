@@ -32,12 +32,14 @@ import picocli.CommandLine.Spec;
         description = {
             "Replays recorded allocations through Weft's pool, beside a model of the caching allocator that PyTorch has"
                     + " or of best fit over one growing range.",
-            "Read are PyTorch memory timelines, Kineto memory events, minimalloc problems, RMM logs (all CSV) and what"
-                    + " --record of 'weft plan' and 'weft run' writes, each also as gzip."
+            "Read are PyTorch memory snapshots (pickle or JSON), Chrome traces of torch.profiler with memory events, raw"
+                    + " memory timelines, minimalloc problems, RMM logs, and what --record of 'weft plan' and 'weft run'"
+                    + " writes, each also as gzip. What a file is, is told by its content."
         },
         footer = {
             "",
-            "Example:",
+            "Examples:",
+            "  weft pool replay snapshot.pickle",
             "  weft pool replay step.csv.gz --limit 60G --html step.html",
             "Exit code 1 when the first pool cannot serve every allocation."
         })
@@ -77,7 +79,9 @@ final class PoolReplayCommand implements Callable<Integer> {
     @Option(
             names = "--device",
             paramLabel = "NAME",
-            description = "Of a trace with several devices, the one to take; the first that is not cpu when left out.")
+            description =
+                    "Of a trace with several devices, the one to take, such as 1, cuda:1 or cpu; the first that is not cpu when"
+                            + " left out.")
     String device;
 
     @Option(
@@ -125,13 +129,19 @@ final class PoolReplayCommand implements Callable<Integer> {
         Trace trace = outcome.trace();
         out.println(String.format(
                 Locale.ROOT,
-                "%s: %d events, %d allocations, %d frees, %d %s; at most %s out at one time",
+                "%s: %s%s, %d %s%s; %d events, %d allocations, %d frees; at most %s out at one time",
                 trace.name(),
+                trace.format(),
+                trace.device().isEmpty() ? "" : ", device " + trace.device(),
+                trace.streamCount(),
+                trace.streamCount() == 1 ? "stream" : "streams",
+                trace.liveBeforeBytes() == 0
+                        ? ""
+                        : ", starts in the middle with " + Figure.bytes((double) trace.liveBeforeBytes())
+                                + " live before",
                 trace.count() - trace.eventsBefore(),
                 trace.allocations(),
                 trace.frees(),
-                trace.streamCount(),
-                trace.streamCount() == 1 ? "stream" : "streams",
                 Figure.bytes((double) trace.peakLiveBytes())));
         if (trace.recordedReservedPeak() > 0) {
             out.println("The recorded allocator held " + Figure.bytes((double) trace.recordedReservedPeak()) + ": "

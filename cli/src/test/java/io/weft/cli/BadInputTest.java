@@ -226,7 +226,7 @@ class BadInputTest {
         Path cut = Files.write(folder.resolve("cut.csv.gz"), Arrays.copyOf(whole, whole.length / 2));
         unusable("pool replay " + cut, "cut off or damaged");
         Path binary = Files.write(folder.resolve("binary.csv"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 1, 2});
-        unusable("pool replay " + binary, "binary.csv:1: this is no text");
+        unusable("pool replay " + binary, "binary.csv: this is neither text nor a pickle");
         unusable("pool replay " + folder.resolve("none.csv"), "does not exist");
         unusable("pool replay " + folder, "folder");
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,7 +25,11 @@ class PoolReplayTest {
     void theTablePutsOurPoolBesideTheCachingModel() throws IOException {
         Invocation call = Invocation.of("pool", "replay", trace().toString(), "--passes", "3");
         assertEquals(0, call.code(), call.err());
-        assertTrue(call.out().contains("6 events, 3 allocations, 3 frees, 1 stream"), call.out());
+        assertTrue(
+                call.out()
+                        .startsWith(
+                                "trace.csv: minimalloc problem, 1 stream; 6 events, 3 allocations, 3 frees; at most"),
+                call.out());
         List<String> rows = call.out()
                 .lines()
                 .filter(line -> line.startsWith("weft ") || line.startsWith("caching "))
@@ -70,6 +75,43 @@ class PoolReplayTest {
         assertEquals(0, call.code(), call.err());
         assertTrue(call.out().contains("note: line 2: memory is freed that was allocated before"), call.out());
         assertTrue(call.out().contains("note: line 5: memory is freed that is free already"), call.out());
+    }
+
+    @Test
+    void theFirstLineSaysWhatWasReadAndThatItBeginsInTheMiddle() throws IOException {
+        // A list of one dictionary with one active block: the oldest form of a memory snapshot, pickled.
+        Path snapshot = Files.writeString(
+                folder.resolve("snapshot.pickle"),
+                "(lp0\n(dp1\nS'total_size'\nI4096\nsS'blocks'\n(lp2\n(dp3\nS'size'\nI512\nsS'state'\nS'active_allocated'\nsasa.");
+        Invocation call = Invocation.of("pool", "replay", snapshot.toString(), "--passes", "3");
+        assertEquals(0, call.code(), call.err());
+        assertTrue(
+                call.out()
+                        .startsWith("snapshot.pickle: PyTorch memory snapshot (pickle), device 0, 1 stream; 1 events"),
+                call.out());
+        Path json = Files.writeString(folder.resolve("snapshot.json"), """
+                {"device_traces": [[], [{"action": "alloc", "addr": 1, "size": 1000, "stream": 0},
+                  {"action": "free_requested", "addr": 2, "size": 5000, "stream": 0}]]}
+                """);
+        call = Invocation.of("pool", "replay", json.toString(), "--passes", "3");
+        assertEquals(0, call.code(), call.err());
+        assertTrue(
+                call.out()
+                        .startsWith(
+                                "snapshot.json: PyTorch memory snapshot (JSON), device 1, 1 stream, starts in the middle"
+                                        + " with 5.0 kB live before; 2 events"),
+                call.out());
+    }
+
+    @Test
+    void aPickleThatWouldRunCodeIsOneLineAndTwo() throws IOException {
+        Path hostile = Files.write(
+                folder.resolve("x.pickle"),
+                "\u0080\u0002cos\nsystem\nU\u0002id\u0085R.".getBytes(StandardCharsets.ISO_8859_1));
+        Invocation call = Invocation.of("pool", "replay", hostile.toString());
+        assertEquals(2, call.code());
+        assertEquals(1, call.err().lines().count(), call.err());
+        assertTrue(call.err().contains("names the class or function 'os.system'"), call.err());
     }
 
     @Test

@@ -137,6 +137,7 @@ class DependencyTableTest {
                             "com.sun.net.httpserver..",
                             "io.micrometer..",
                             "jakarta.inject..",
+                            "net.razorvine.pickle..",
                             "org.apache.commons..",
                             "org.slf4j..",
                             "tools.jackson..",
@@ -151,7 +152,8 @@ class DependencyTableTest {
                             "org.apache.commons.configuration2",
                             "org.apache.commons.lang3",
                             "org.apache.commons.text",
-                            "org.slf4j")),
+                            "org.slf4j",
+                            "pickle")),
             new Row(
                     "cli",
                     "io.weft.cli",

@@ -42,6 +42,9 @@ public final class Trace {
     private long recordedReservedPeak = -1;
     private boolean timed;
     private List<String> notes = List.of();
+    private String format = "";
+    private String device = "";
+    private long liveBefore;
     private long live;
     private long peakLive;
     private int peakEvent;
@@ -83,6 +86,12 @@ public final class Trace {
 
     void liveBefore() {
         before = count;
+        liveBefore = live;
+    }
+
+    void origin(String formatRead, String deviceRead) {
+        format = formatRead;
+        device = deviceRead;
     }
 
     void timed() {
@@ -100,6 +109,21 @@ public final class Trace {
     /** The file's name. */
     public String name() {
         return name;
+    }
+
+    /** What the file was read as, in words; empty when whoever built the trace did not say. */
+    public String format() {
+        return format;
+    }
+
+    /** The device whose memory it is, as the file names it; empty when the file names none. */
+    public String device() {
+        return device;
+    }
+
+    /** Bytes that are out when the trace begins; 0 when it starts with nothing allocated. */
+    public long liveBeforeBytes() {
+        return liveBefore;
     }
 
     /** Events. */

@@ -12,8 +12,11 @@ import java.util.Set;
 /**
  * Puts a trace together from calls that name memory by an id or an address, and makes sense of what recordings of running programs look like: they begin with
  * memory that is out already, and calls are missing.
+ *
+ * <p>Sizes are bytes and times are ns from the trace's start. Each call says at which place of the file it is, a line unless {@link #places} says otherwise, so
+ * that a note of the trace can. Not for several threads.
  */
-final class TraceBuilder {
+public final class TraceBuilder {
     /** Something odd that was made sense of. */
     private enum Oddity {
         LIVE_BEFORE("memory is freed that was allocated before the trace; it counts as live from the start"),
@@ -47,9 +50,35 @@ final class TraceBuilder {
     private long reservedPeak;
     private boolean reservedKnown;
     private boolean timed;
+    private String place = "line";
+    private String format = "";
+    private String device = "";
+    private final List<String> remarks = new ArrayList<>();
 
-    TraceBuilder(String name) {
+    /** @param name the file's name, for reports */
+    public TraceBuilder(String name) {
         this.name = name;
+    }
+
+    /**
+     * Says what is read.
+     *
+     * @param formatRead the format in words
+     * @param deviceRead the device as the file names it; empty when it names none
+     */
+    public void origin(String formatRead, String deviceRead) {
+        format = formatRead;
+        device = deviceRead;
+    }
+
+    /** Says what is counted by the places that calls give, such as {@code event}; {@code line} unless this is called. */
+    public void places(String word) {
+        place = word;
+    }
+
+    /** Adds a note of the trace, one sentence. */
+    public void remark(String sentence) {
+        remarks.add(sentence);
     }
 
     private void note(Oddity oddity, long line) {
@@ -58,7 +87,7 @@ final class TraceBuilder {
     }
 
     /** Times are times, and not only an order. */
-    void timed() {
+    public void timed() {
         timed = true;
     }
 
@@ -68,7 +97,7 @@ final class TraceBuilder {
     }
 
     /** Memory that is out when the trace begins. */
-    void liveBefore(String id, long bytes, int stream, long line) {
+    public void liveBefore(String id, long bytes, int stream, long line) {
         int block = block(bytes);
         before.add(new Event(Trace.Kind.ALLOCATE, block, bytes, stream, 0));
         if (live.put(id, block) != null) {
@@ -76,7 +105,13 @@ final class TraceBuilder {
         }
     }
 
-    void allocate(String id, long bytes, int stream, long nanos, long line) {
+    /**
+     * Memory is allocated.
+     *
+     * @param id an id or an address; it may be used again
+     * @param stream streams are numbered densely from 0
+     */
+    public void allocate(String id, long bytes, int stream, long nanos, long line) {
         int block = block(bytes);
         Integer there = live.put(id, block);
         if (there != null) {
@@ -92,8 +127,12 @@ final class TraceBuilder {
         return block == null ? -1 : sizes.get(block);
     }
 
-    /** @param bytes -1 when the free tells none */
-    void free(String id, long bytes, int stream, long nanos, long line) {
+    /**
+     * Memory is freed in the order of a stream.
+     *
+     * @param bytes -1 when the free tells none
+     */
+    public void free(String id, long bytes, int stream, long nanos, long line) {
         Integer block = live.remove(id);
         if (block == null) {
             if (freed.contains(id)) {
@@ -147,7 +186,7 @@ final class TraceBuilder {
     }
 
     /** The recorded allocator holds so many bytes more than before, or fewer. */
-    void reserved(long bytes, long line) {
+    public void reserved(long bytes, long line) {
         reserved += bytes;
         if (reserved < 0) {
             note(Oddity.SEGMENT, line);
@@ -156,8 +195,10 @@ final class TraceBuilder {
         reservedKnown = true;
     }
 
-    Trace build() {
+    /** The trace; the builder is of no use afterwards. */
+    public Trace build() {
         Trace trace = new Trace(name);
+        trace.origin(format, device);
         // Blocks are numbered in the order of their allocation.
         int[] numbers = new int[sizes.size()];
         int next = 0;
@@ -172,15 +213,21 @@ final class TraceBuilder {
             }
             add(trace, event, numbers);
         }
-        if (reservedKnown && !oddities.containsKey(Oddity.SEGMENT) && !oddities.containsKey(Oddity.SEGMENT_TWICE)) {
+        boolean held =
+                reservedKnown && !oddities.containsKey(Oddity.SEGMENT) && !oddities.containsKey(Oddity.SEGMENT_TWICE);
+        if (held && reservedPeak < trace.peakLiveBytes()) {
+            remark("the recorded allocator is said to have held " + reservedPeak
+                    + " bytes, fewer than were out, so what it held is not known");
+        } else if (held) {
             trace.recordedReservedPeak(reservedPeak);
         }
         if (timed) {
             trace.timed();
         }
         List<String> notes = new ArrayList<>();
-        oddities.forEach((oddity, seen) -> notes.add("line " + seen.firstLine
+        oddities.forEach((oddity, seen) -> notes.add(place + " " + seen.firstLine
                 + (seen.count > 1 ? " and " + (seen.count - 1) + " more" : "") + ": " + oddity.text));
+        notes.addAll(remarks);
         trace.notes(notes);
         return trace;
     }

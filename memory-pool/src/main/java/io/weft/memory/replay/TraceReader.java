@@ -20,15 +20,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Reads traces, plain or gzip, and knows their format by the first line:
+ * Reads traces that are CSV, plain or gzip, and knows their format by the first line:
  *
  * <ul>
  *   <li>{@code op,id,bytes,stream,t_us}: a PyTorch memory timeline; stream and time may be missing. {@code i} is live before the trace, {@code a} allocates,
  *       {@code f} frees; {@code I}, {@code S} and {@code s} are the recorded allocator's own segments and give its reserved bytes. PyTorch's own words ({@code
  *       alloc}, {@code free_requested}, {@code segment_alloc}, ...) are known as well.
  *   <li>{@code op,id,bytes,dev,thread,t_us}: Kineto memory events; those of the first device that is not {@code cpu} are taken, or those of a device named.
- *   <li>{@code id,lower,upper,size}: a minimalloc problem; each block is allocated at {@code lower} and freed at {@code upper}, frees first.
- *   <li>{@code Thread,Time,Action,Pointer,Size,Stream}: an RMM log.
+ *   <li>{@code id,lower,upper,size}: a minimalloc problem; each block is allocated at {@code lower} and freed at {@code upper}, frees first. Its other names for
+ *       columns are known: {@code buffer} and {@code buffer_id}, {@code start} and {@code begin}, and {@code end}, which is the last step of a block's life and
+ *       not the first after it.
+ *   <li>{@code Thread,Time,Action,Pointer,Size,Stream}: an RMM log. Pointers and streams are numbers, whether {@code 0x0} or {@code 0}.
  *   <li>{@code weft-pool-recording,1}: our own; then lines {@code a,id,bytes,stream,ns}, {@code f,id,,stream,ns}, {@code u,id,,stream,ns} for a use on another
  *       stream and {@code n,,,,ns} at the end of an iteration.
  * </ul>
@@ -46,11 +48,17 @@ public final class TraceReader {
     private static final List<String> TIMELINE = List.of("op", "id", "bytes");
     private static final List<String> KINETO = List.of("op", "id", "bytes", "dev");
     private static final List<String> MINIMALLOC = List.of("id", "lower", "upper", "size");
+    private static final String LAST = "end";
+    private static final Map<String, String> MINIMALLOC_NAMES =
+            Map.of("buffer", "id", "buffer_id", "id", "start", "lower", "begin", "lower", LAST, "upper");
     private static final List<String> RMM = List.of("action", "pointer", "size");
     private static final List<String> RECORDING = List.of("op", "id", "bytes", "stream", "ns");
 
-    private static final String ACCEPTED = "accepted are 'op,id,bytes,stream,t_us', 'op,id,bytes,dev,thread,t_us',"
+    /** The first lines that are known, for refusals. */
+    public static final String FIRST_LINES = "'op,id,bytes,stream,t_us', 'op,id,bytes,dev,thread,t_us',"
             + " 'id,lower,upper,size', 'Thread,Time,Action,Pointer,Size,Stream' and '" + RECORDING_HEADER + "'";
+
+    private static final String ACCEPTED = "accepted are " + FIRST_LINES;
 
     /** More than any address range holds; guards sums against overflow. */
     private static final long MOST_BYTES = 1L << 46;
@@ -99,7 +107,27 @@ public final class TraceReader {
 
     /** Reads a trace from a stream, which stays open. */
     public static Trace read(InputStream in, String name, String device) {
-        return new TraceReader(name, name, device).read(in);
+        return read(in, name, name, device);
+    }
+
+    /**
+     * Reads a trace from a stream, which stays open.
+     *
+     * @param place the file as refusals name it
+     * @param name the trace's name
+     */
+    public static Trace read(InputStream in, String place, String name, String device) {
+        return new TraceReader(place, name, device).read(in);
+    }
+
+    /** Whether a first line is that of a format that is read here. */
+    public static boolean isFirstLine(String line) {
+        List<String> names = TraceText.names(line);
+        return names.equals(TraceText.names(RECORDING_HEADER))
+                || names.containsAll(KINETO)
+                || names.containsAll(TIMELINE)
+                || names.containsAll(RMM)
+                || minimallocNames(names).containsAll(MINIMALLOC);
     }
 
     private Trace read(InputStream in) {
@@ -125,19 +153,26 @@ public final class TraceReader {
     private void rows(String header) throws IOException {
         List<String> names = TraceText.names(header);
         if (names.equals(TraceText.names(RECORDING_HEADER))) {
+            trace.origin("recording of Weft", "");
             text.columns(RECORDING);
             recording();
             return;
         }
-        text.columns(names);
-        if (names.containsAll(MINIMALLOC)) {
-            minimalloc();
-        } else if (names.containsAll(KINETO)) {
+        if (names.containsAll(KINETO)) {
+            text.columns(names);
             kineto();
         } else if (names.containsAll(TIMELINE)) {
+            trace.origin("PyTorch memory timeline (CSV)", "");
+            text.columns(names);
             timeline();
         } else if (names.containsAll(RMM)) {
+            trace.origin("RMM log", "");
+            text.columns(names);
             rmm();
+        } else if (minimallocNames(names).containsAll(MINIMALLOC)) {
+            trace.origin("minimalloc problem", "");
+            text.columns(minimallocNames(names));
+            minimalloc(names.contains(LAST) ? 1 : 0);
         } else {
             throw text.fault("unknown first line '" + TraceText.shorten(header) + "'; " + ACCEPTED);
         }
@@ -198,21 +233,29 @@ public final class TraceReader {
                 }
             }
         }
+        trace.origin("Kineto memory events (CSV)", chosen == null ? "" : chosen);
     }
 
     private record Edge(long time, boolean starts, String id, long bytes) {}
 
-    private void minimalloc() throws IOException {
+    private static List<String> minimallocNames(List<String> names) {
+        return names.stream()
+                .map(name -> MINIMALLOC_NAMES.getOrDefault(name, name))
+                .toList();
+    }
+
+    /** @param beyond what lies between a block's end as the file gives it and the first step at which it is gone */
+    private void minimalloc(int beyond) throws IOException {
         List<Edge> edges = new ArrayList<>();
         Set<String> seen = new HashSet<>();
         while (text.next()) {
             String id = text.cell("id");
             long lower = text.number("lower", -MOST_TIME, MOST_TIME);
-            long upper = text.number("upper", -MOST_TIME, MOST_TIME);
+            long upper = text.number("upper", -MOST_TIME, MOST_TIME) + beyond;
             long size = text.number("size", 1, MOST_BYTES);
             if (upper <= lower) {
-                throw text.fault(
-                        "block " + TraceText.shorten(id) + " ends at " + upper + ", not after its start at " + lower);
+                throw text.fault("block " + TraceText.shorten(id) + " ends at " + (upper - beyond)
+                        + (beyond == 0 ? ", not after" : ", before") + " its start at " + lower);
             }
             if (!seen.add(id)) {
                 throw text.fault("block " + TraceText.shorten(id) + " is there twice");
@@ -233,7 +276,12 @@ public final class TraceReader {
     private void rmm() throws IOException {
         while (text.next()) {
             String action = text.cell("action").toLowerCase(Locale.ROOT);
-            String pointer = text.cell("pointer");
+            String pointer = plain(text.cell("pointer"));
+            if (pointer.equals("0") && !action.startsWith("allocate f")) {
+                // Nothing was asked for, or nothing was freed.
+                bytes("size");
+                continue;
+            }
             switch (action) {
                 case "allocate" -> allocate(pointer, "size", text.cell("stream", "0"), text.line());
                 case "free", "deallocate" -> free(pointer, "size", text.cell("stream", "0"), text.line());
@@ -278,7 +326,21 @@ public final class TraceReader {
         trace.free(id, freed, stream(on), time, text.line());
     }
 
-    private int stream(String name) {
+    /** A number as it is compared: RMM writes pointers and streams with {@code 0x} or without. */
+    private static String plain(String number) {
+        String low = number.toLowerCase(Locale.ROOT);
+        if (low.equals("(nil)") || low.isEmpty()) {
+            return "0";
+        }
+        int start = low.startsWith("0x") ? 2 : 0;
+        while (start < low.length() - 1 && low.charAt(start) == '0') {
+            start++;
+        }
+        return start == low.length() ? "0" : low.substring(start);
+    }
+
+    private int stream(String written) {
+        String name = plain(written);
         Integer known = streams.get(name);
         if (known == null) {
             if (streams.size() == MOST_STREAMS) {

@@ -91,6 +91,70 @@ class TraceReaderTest {
         assertEquals(1, trace.frees());
     }
 
+    /** Two blocks that touch at step 5, in every way that minimalloc writes and reads them. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "id,lower,upper,size\n0,0,5,100\n1,5,9,50\n",
+                "size,upper,id,lower\n100,5,0,0\n50,9,1,5\n",
+                "buffer_id,start,end,size\n0,0,4,100\n1,5,8,50\n",
+                "buffer,begin,upper,size\n0,0,5,100\n1,5,9,50\n",
+                "id,lower,upper,size,alignment,gaps,offset\n0,0,5,100,1,,0\n1,5,9,50,64,6-7 7-8,0\n",
+                "BUFFER_ID, Start ,END,\"size\"\r\n0,0,4,100\r\n1,5,8,50\r\n",
+            })
+    void aMinimallocProblemIsReadByAnyOfItsColumnsNames(String text) {
+        Trace trace = read(text);
+        assertEquals("minimalloc problem", trace.format());
+        assertEquals(100, trace.peakLiveBytes());
+        assertEquals(2, trace.frees());
+        assertEquals(Trace.Kind.FREE, trace.kind(1));
+    }
+
+    @Test
+    void aBlockWhoseEndIsItsStartLivesForOneStep() {
+        assertEquals(7, read("buffer_id,start,end,size\n0,3,3,7\n").peakLiveBytes());
+        assertTrue(assertThrows(AcceleratorException.class, () -> read("buffer_id,start,end,size\n0,3,2,7\n"))
+                .getMessage()
+                .contains("ends at 2, before its start at 3"));
+    }
+
+    /** One log with line breaks, pointers, streams, failures and empty allocations as they come. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "1,10:00:00:000001,allocate,0x7f00,256,0\n1,10:00:00:000002,free,0x7f00,256,0x0\n",
+                "1,10:00:00:000001,allocate,0X00007F00,256,0x0\r\n1,10:00:00:000002,free,7f00,256,(nil)\r\n",
+                "1,1,allocate,(nil),0,0x0\n1,2,allocate,0x7f00,256,0x0\n1,3,allocate failure,0x0,99999,0x0\n1,4,free,0x0,0,0x0\n1,5,free,0x7f00,256,0\n",
+                "1,1,ALLOCATE,0x7f00,256,\n1,2,deallocate,0x7f00,256,\n",
+            })
+    void anRmmLogIsReadHoweverItsNumbersAreWritten(String rows) {
+        Trace trace = read("Thread,Time,Action,Pointer,Size,Stream\n" + rows);
+        assertEquals("RMM log", trace.format());
+        assertEquals(1, trace.allocations());
+        assertEquals(1, trace.frees());
+        assertEquals(1, trace.streamCount());
+        assertEquals(List.of(), trace.notes());
+    }
+
+    @Test
+    void twoStreamsOfAnRmmLogAreTwo() {
+        assertEquals(
+                2,
+                read("Thread,Time,Action,Pointer,Size,Stream\n1,1,allocate,0x1,8,0x0\n1,1,allocate,0x2,8,0x55d0\n")
+                        .streamCount());
+    }
+
+    @Test
+    void whatWasReadIsToldInWords() {
+        assertEquals(
+                "PyTorch memory timeline (CSV)",
+                read("op,id,bytes\ni,0,7\na,1,5\n").format());
+        assertEquals(7, read("op,id,bytes\ni,0,7\na,1,5\n").liveBeforeBytes());
+        Trace kineto = read("op,id,bytes,dev\na,0,4,cpu\na,1,512,cuda0\n");
+        assertEquals("Kineto memory events (CSV)", kineto.format());
+        assertEquals("cuda0", kineto.device());
+    }
+
     @Test
     void readsGzipAsPlain() throws IOException {
         assertEquals(1, read(gzip("op,id,bytes,stream,t_us\na,1,1024,0,5\n")).count());

@@ -120,7 +120,7 @@ public final class JsonReader {
     }
 
     /** The parser's words without the names of its switches. */
-    private static String explain(JacksonException failure) {
+    public static String explain(JacksonException failure) {
         if (failure instanceof UnexpectedEndOfInputException
                 || failure.getOriginalMessage().startsWith("Unexpected end-of-input")) {
             return "the text ends in the middle of its JSON value";

@@ -49,11 +49,14 @@ public record ReplayOutcome(
             json.object(
                     "trace",
                     () -> json.member("name", trace.name())
+                            .member("format", trace.format())
+                            .member("device", trace.device().isEmpty() ? null : trace.device())
                             .member("events", trace.count() - trace.eventsBefore())
                             .member("allocations", trace.allocations())
                             .member("frees", trace.frees())
                             .member("streams", trace.streamCount())
                             .member("liveBeforeEvents", trace.eventsBefore())
+                            .member("liveBeforeBytes", trace.liveBeforeBytes())
                             .member("peakAllocatedBytes", trace.peakLiveBytes()));
             known(json, "limitBytes", limit != ReplayRequest.NO_LIMIT, limit);
             known(json, "recordedPeakReservedBytes", trace.recordedReservedPeak() > 0, trace.recordedReservedPeak());

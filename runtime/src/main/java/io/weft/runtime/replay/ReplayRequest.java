@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * What is to be replayed.
  *
- * @param file a trace in any form that {@link io.weft.memory.replay.TraceReader} reads
+ * @param file a trace in any form that {@link io.weft.runtime.traces.TraceFile} reads
  * @param device of a trace with several devices, the one to take; empty for the first that is not the host
  * @param pools names of what it is replayed through; the first one's answer counts
  * @param limit bytes that the device has

@@ -15,8 +15,8 @@ import io.weft.memory.replay.ReplayCurve;
 import io.weft.memory.replay.ReplayReport;
 import io.weft.memory.replay.ReplayTarget;
 import io.weft.memory.replay.Trace;
-import io.weft.memory.replay.TraceReader;
 import io.weft.runtime.plan.Progress;
+import io.weft.runtime.traces.TraceFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +51,7 @@ public final class ReplayService {
     public ReplayOutcome replay(ReplayRequest request, Progress progress) {
         List<LongFunction<ReplayTarget>> pools =
                 request.pools().stream().map(name -> pool(name, request)).toList();
-        Trace trace = TraceReader.read(request.file(), request.device().orElse(null));
+        Trace trace = TraceFile.read(request.file(), request.device().orElse(null));
         List<ReplayReport> reports = new ArrayList<>();
         List<ReplayCurve> curves = new ArrayList<>();
         progress.begin("replaying", pools.size());

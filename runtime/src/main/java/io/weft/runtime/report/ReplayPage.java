@@ -61,12 +61,15 @@ public final class ReplayPage {
         page.append("</p>\n<p>");
         text(String.format(
                 Locale.ROOT,
-                "%,d events: %,d allocations, %,d frees, %d %s. At most %s are out at one time%s.",
+                "%s%s. %,d events: %,d allocations, %,d frees, %d %s%s. At most %s are out at one time%s.",
+                trace.format(),
+                trace.device().isEmpty() ? "" : ", device " + trace.device(),
                 trace.count() - trace.eventsBefore(),
                 trace.allocations(),
                 trace.frees(),
                 trace.streamCount(),
                 trace.streamCount() == 1 ? "stream" : "streams",
+                trace.liveBeforeBytes() == 0 ? "" : "; " + bytes(trace.liveBeforeBytes()) + " are live before",
                 bytes(trace.peakLiveBytes()),
                 recorded(trace)));
         page.append("</p>\n");
