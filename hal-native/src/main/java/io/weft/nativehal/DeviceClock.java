@@ -11,7 +11,8 @@ import java.util.List;
  *
  * <p>Devices have oscillators of their own, which part from the host's and from each other by some microseconds a second. Each new epoch therefore begins with a look at a reference: the first device's is the host's clock, around a record that
  * is waited for; every other device's is the first device, by a record there, one here that waits for it, and one there that waits for that. Both ways take the same time, so ours lies in the middle, and no event can seem to come before one of
- * another device that it waited for. What is found wrong is made good by letting the next epoch run a little faster or slower, never by a step back, so the order of a device's own stamps stays.
+ * another device that it waited for. A look that was held up on one of its ways tells less, and moves the clock no further than it must. What is found wrong is made good by a step forward, or by letting the next epoch run a little slower, never
+ * by a step back, so the order of a device's own stamps stays.
  *
  * <p>Two devices agree within half of what such a round trip varies by, about a microsecond; host and device within some microseconds.
  */
@@ -54,8 +55,28 @@ final class DeviceClock {
         }
     }
 
-    /** A record of ours and what the reference says of its time. */
-    private record Look(long event, double nanos) {}
+    /**
+     * A record of ours and what the reference says of its time.
+     *
+     * @param earliest ns at which it may have been
+     * @param latest the same
+     */
+    record Look(long event, double earliest, double latest) {
+        double span() {
+            return latest - earliest;
+        }
+
+        /**
+         * What is nearest to a reckoned time. A look as narrow as they come tells its middle; one that was held up allows all that it would have told had it not been.
+         *
+         * @param narrowest span of the best look so far, no more than this one's
+         */
+        double nearest(double reckoned, double narrowest) {
+            double low = earliest + narrowest / 2;
+            // Rounding may put the one above the other where they are equal.
+            return Math.clamp(reckoned, low, Math.max(low, latest - narrowest / 2));
+        }
+    }
 
     private final NativeDevice device;
     private final DeviceRuntime runtime;
@@ -71,6 +92,9 @@ final class DeviceClock {
     private final double firstNanos;
 
     private double ownNanos;
+    /** Span of the best look, ns. */
+    private double narrowest;
+
     private volatile Epoch current;
     private volatile long nextEpoch;
 
@@ -98,9 +122,10 @@ final class DeviceClock {
         while (first == null) {
             first = look(FIRST_TRIES, Long.MAX_VALUE, Double.MAX_VALUE);
         }
-        firstNanos = first.nanos;
+        narrowest = first.span();
+        firstNanos = first.earliest + narrowest / 2;
         events.add(first.event);
-        current = new Epoch(first.event, first.nanos, 1);
+        current = new Epoch(first.event, firstNanos, 1);
         nextEpoch = System.nanoTime() + EPOCH_NANOS;
     }
 
@@ -128,10 +153,12 @@ final class DeviceClock {
         double passed = runtime.elapsedMillis(old.event, look.event) * 1e6;
         ownNanos += passed;
         double reckoned = old.start + passed * old.rate;
-        double wrong = look.nanos - reckoned;
-        double rate = ownNanos < LEAST_AGE ? 1 : (look.nanos - firstNanos) / ownNanos;
+        narrowest = Math.min(narrowest, look.span());
+        double told = look.nearest(reckoned, narrowest);
+        double wrong = told - reckoned;
+        double rate = ownNanos < LEAST_AGE ? 1 : (told - firstNanos) / ownNanos;
         if (wrong > 0) {
-            return new Epoch(look.event, look.nanos, bounded(rate));
+            return new Epoch(look.event, told, bounded(rate));
         }
         return new Epoch(look.event, reckoned, bounded(rate + wrong / EPOCH_NANOS));
     }
@@ -195,7 +222,7 @@ final class DeviceClock {
             runtime.destroyEvent(first);
             return null;
         }
-        return new Look(first, (back - there) / 2);
+        return new Look(first, -there, back);
     }
 
     private boolean await(long event, long since, long patience) {
