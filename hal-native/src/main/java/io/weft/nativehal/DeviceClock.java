@@ -11,8 +11,8 @@ import java.util.List;
  *
  * <p>Devices have oscillators of their own, which part from the host's and from each other by some microseconds a second. Each new epoch therefore begins with a look at a reference: the first device's is the host's clock, around a record that
  * is waited for; every other device's is the first device, by a record there, one here that waits for it, and one there that waits for that. Both ways take the same time, so ours lies in the middle, and no event can seem to come before one of
- * another device that it waited for. A look that was held up on one of its ways tells less, and moves the clock no further than it must. What is found wrong is made good by a step forward, or by letting the next epoch run a little slower, never
- * by a step back, so the order of a device's own stamps stays.
+ * another device that it waited for. A look that was held up on one of its ways tells less, and moves the clock no further than it must. What is found wrong is made good by a step, forward always and back where nothing was recorded for longer than that, and else by letting the next epoch run a little slower. An epoch
+ * ends where the next one begins, by the device's time, and no stamp of it is later than that, so the order of a device's own stamps stays.
  *
  * <p>Two devices agree within half of what such a round trip varies by, about a microsecond; host and device within some microseconds.
  */
@@ -42,16 +42,38 @@ final class DeviceClock {
         private final double start;
         /** Ns of the platform's clock for each ns of the device's. */
         private final double rate;
+        /** The device's ns at which the next one begins; written before {@link #next}. */
+        private double length;
 
-        private Epoch(long event, double start, double rate) {
+        private volatile Epoch next;
+
+        Epoch(long event, double start, double rate) {
             this.event = event;
             this.start = start;
             this.rate = rate;
         }
 
-        /** The time of a complete event that was recorded in this epoch, ns of the platform's clock. */
+        /** The time of a complete event that was recorded in this epoch, and may have come in a later one, ns of the platform's clock. */
         double nanos(DeviceRuntime runtime, long other) {
-            return start + runtime.elapsedMillis(event, other) * 1e6 * rate;
+            Epoch epoch = this;
+            while (true) {
+                double passed = runtime.elapsedMillis(epoch.event, other) * 1e6;
+                Epoch after = epoch.next;
+                double nanos = epoch.start + passed * epoch.rate;
+                if (after == null) {
+                    return nanos;
+                }
+                if (passed < epoch.length) {
+                    return Math.min(nanos, after.start);
+                }
+                epoch = after;
+            }
+        }
+
+        /** Ends where another one begins. */
+        void end(double length, Epoch next) {
+            this.length = length;
+            this.next = next;
         }
     }
 
@@ -97,6 +119,8 @@ final class DeviceClock {
 
     private volatile Epoch current;
     private volatile long nextEpoch;
+    /** When an event was last recorded. Not exact where threads record at once, which does not matter. */
+    private volatile long lastRecord;
 
     /**
      * Ties the device to its reference.
@@ -127,11 +151,15 @@ final class DeviceClock {
         events.add(first.event);
         current = new Epoch(first.event, firstNanos, 1);
         nextEpoch = System.nanoTime() + EPOCH_NANOS;
+        lastRecord = System.nanoTime();
     }
 
     /** The epoch for an event that is recorded now. The device is current. */
     Epoch now() {
-        if (System.nanoTime() - nextEpoch < 0) {
+        long time = System.nanoTime();
+        long idle = time - lastRecord;
+        lastRecord = time;
+        if (time - nextEpoch < 0) {
             return current;
         }
         synchronized (this) {
@@ -140,7 +168,7 @@ final class DeviceClock {
                 if (look == null) {
                     nextEpoch = System.nanoTime() + RETRY_NANOS;
                 } else {
-                    current = after(current, look);
+                    current = after(current, look, idle);
                     events.add(look.event);
                     nextEpoch = System.nanoTime() + EPOCH_NANOS;
                 }
@@ -149,7 +177,7 @@ final class DeviceClock {
         }
     }
 
-    private Epoch after(Epoch old, Look look) {
+    private Epoch after(Epoch old, Look look, long idle) {
         double passed = runtime.elapsedMillis(old.event, look.event) * 1e6;
         ownNanos += passed;
         double reckoned = old.start + passed * old.rate;
@@ -157,10 +185,10 @@ final class DeviceClock {
         double told = look.nearest(reckoned, narrowest);
         double wrong = told - reckoned;
         double rate = ownNanos < LEAST_AGE ? 1 : (told - firstNanos) / ownNanos;
-        if (wrong > 0) {
-            return new Epoch(look.event, told, bounded(rate));
-        }
-        return new Epoch(look.event, reckoned, bounded(rate + wrong / EPOCH_NANOS));
+        double step = Math.max(wrong, -idle / 2.0);
+        Epoch next = new Epoch(look.event, reckoned + step, bounded(rate + (wrong - step) / EPOCH_NANOS));
+        old.end(passed, next);
+        return next;
     }
 
     private static double bounded(double rate) {
