@@ -10,9 +10,9 @@ import io.weft.spi.VirtualMemoryDriver;
 final class NativeVirtualMemory implements VirtualMemoryDriver {
     /**
      * Pages that a device's memory is cut into, if the driver's granularity is no coarser. Each is a piece of memory of its own, and what pieces cost is by number, not by size: on an H200 some 40 us to let a device in and 40 to 60 us to unmap
-     * one, of 2 MiB as of 32 (docs/reports/h200). All of a device's memory is so mapped in less than a second.
+     * one, of 2 MiB as of 32 (docs/reports/h200). All of a device's memory is so mapped in about a second, and a live range wastes less than a page.
      */
-    private static final long MOST_PAGES = 1 << 13;
+    private static final long MOST_PAGES = 1 << 14;
 
     private final NativePlatform platform;
     private final long pageBytes;

@@ -11,9 +11,9 @@ class NativeVirtualMemoryTest {
     @CsvSource({
         "2, 1, 2",
         "2, 16, 2",
-        "2, 24, 4",
-        "2, 80, 16",
-        "2, 141, 32",
+        "2, 24, 2",
+        "2, 80, 8",
+        "2, 141, 16",
         "512, 141, 512",
     })
     void aDevicesMemoryHasNoMorePagesThanAreMappedInASecond(long granularityMiB, long memoryGiB, long pageMiB) {
