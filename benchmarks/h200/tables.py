@@ -352,7 +352,62 @@ def regret(folder):
     return table(heads + [">rounds in which the best was faster"], rows)
 
 
+# Traces of the memory step: what they are, and their files.
+TRACES = [
+    ("LLM, full step, context 512", "pytorch-llm-ctx512-fullstep"),
+    ("LLM, forward pass, context 128", "pytorch-llm-ctx128-forward"),
+    ("three training steps of a transformer, recorded on this machine", "snapshot"),
+]
+
+
+def memory(folder):
+    """The vendor's allocators from C, what PyTorch recorded of itself, and Weft's pool, over the same traces."""
+    rows = []
+
+    def row(what, who, report, held, used, calls):
+        rows.append(
+            [
+                what,
+                who,
+                f"{report['coldNsPerEvent']:,.0f}" if report else "",
+                f"{report['medianNsPerEvent']:,.0f}" if report else "",
+                f"{report['p99Ns']:,.0f}" if report else "",
+                f"{held / 1e9:.2f} GB" if held else "",
+                f"{100 * (1 - used / held):.2f} %" if held else "",
+                calls,
+            ]
+        )
+
+    for what, name in TRACES:
+        data = load(folder, f"memory-{name}.json")
+        live = data["trace"]["peakAllocatedBytes"]
+        of = {report["pool"]: report for report in data["pools"]}
+        vendor = folder / f"memory-{name}-vendor.json"
+        if vendor.exists():
+            for report in json.loads(vendor.read_text())["allocators"]:
+                row(what, report["allocator"] + ", from C", report, report["peakReservedBytes"], live, "")
+        row(what, "the device's allocator through Weft", of["device"], 0, 0, of["device"]["deviceCalls"])
+        row(what, "PyTorch, as it recorded itself", None, data["recordedPeakReservedBytes"], live, "")
+        row(what, "Weft's pool", of["weft"], of["weft"]["peakReservedBytes"], live, of["weft"]["deviceCalls"])
+    heads = ["trace", "allocator", ">first pass, ns per event", ">later, median", ">p99 of single events", ">held at most"]
+    return table(heads + [">fragmentation", ">driver calls, first pass"], rows)
+
+
+def second(folder):
+    rows = [
+        ["[the shipped `cuda:h200-2`](predicted-second.md), calibrated on the first machine", said(folder, "second")[0]],
+        [
+            "[the second machine's own calibration](predicted-second-own.md), no schedule in its fit",
+            said(folder, "second-own")[0],
+        ],
+    ]
+    return table(["model", "its predictions of overlap-second.json"], rows)
+
+
 TABLES = {
+    "memory": memory,
+    "second": second,
+    "second-summary": lambda folder: summary(folder, "overlap-second.json"),
     "regret": regret,
     "aims": aims,
     "versions": versions,

@@ -48,47 +48,30 @@ final class Blocks {
     private static final int ASKED_LOW = 3;
     private static final int ASKED_HIGH = 4;
 
-    /** Records that an owner gets at once. */
-    private static final int RUN = 8;
-    /** Numbers on a line of the cache. */
-    private static final int LINE_SHIFT = 4;
-
     private int[] fields = new int[1024 << SHIFT];
     private int[] outs = new int[1024 << OUT_SHIFT];
     private int count = 1;
     private int spare;
-    /** By owner, a line of the cache for each: the first of its records that stand for nothing. Records so stay with the thread that works on them. */
-    private int[] spares = new int[8 << LINE_SHIFT];
 
     int create(int start, int length, int state, int owner, int mark) {
-        if (spare == 0) {
-            moreSpares(0);
-        }
         int block = spare;
+        if (block != 0) {
+            spare = fields[(block << SHIFT) + FREE_NEXT];
+        } else {
+            block = count++;
+            if (block << SHIFT == fields.length) {
+                fields = Arrays.copyOf(fields, 2 * fields.length);
+                outs = Arrays.copyOf(outs, 2 * outs.length);
+            }
+        }
         int at = block << SHIFT;
-        spare = fields[at + FREE_NEXT];
         fields[at + START] = start;
         fields[at + LENGTH] = length;
         fields[at + PREVIOUS] = 0;
         fields[at + NEXT] = 0;
-        fields[at + KIND] = owner << OWNER_SHIFT | state;
+        fields[at + KIND] = (owner << OWNER_SHIFT) | state;
         fields[at + MARK] = mark;
         return block;
-    }
-
-    private void moreSpares(int owned) {
-        if (owned >= spares.length) {
-            spares = Arrays.copyOf(spares, 2 * owned);
-        }
-        if (count + RUN << SHIFT > fields.length) {
-            fields = Arrays.copyOf(fields, 2 * fields.length);
-            outs = Arrays.copyOf(outs, 2 * outs.length);
-        }
-        for (int i = RUN - 1; i >= 0; i--) {
-            fields[(count + i << SHIFT) + FREE_NEXT] = spare;
-            spare = count + i;
-        }
-        count += RUN;
     }
 
     void destroy(int block) {
@@ -125,7 +108,7 @@ final class Blocks {
 
     void state(int block, int state) {
         int at = (block << SHIFT) + KIND;
-        fields[at] = fields[at] & ~STATE_MASK | state;
+        fields[at] = (fields[at] & ~STATE_MASK) | state;
     }
 
     /** 0 for memory that any stream may have, else the stream plus one on which it was freed or is out. */
@@ -135,7 +118,7 @@ final class Blocks {
 
     void owner(int block, int owner, int mark) {
         int at = block << SHIFT;
-        fields[at + KIND] = owner << OWNER_SHIFT | fields[at + KIND] & (SMALL_BIT | STATE_MASK);
+        fields[at + KIND] = (owner << OWNER_SHIFT) | (fields[at + KIND] & (SMALL_BIT | STATE_MASK));
         fields[at + MARK] = mark;
     }
 
@@ -147,13 +130,13 @@ final class Blocks {
     /** Frees a block in the order of a stream. */
     void free(int block, int owner, int mark) {
         int at = block << SHIFT;
-        fields[at + KIND] = owner << OWNER_SHIFT | fields[at + KIND] & SMALL_BIT | FREE;
+        fields[at + KIND] = (owner << OWNER_SHIFT) | (fields[at + KIND] & SMALL_BIT) | FREE;
         fields[at + MARK] = mark;
     }
 
     void handOut(int block, int state, long bytes, int owner, int operation, int iteration) {
         int kind = (block << SHIFT) + KIND;
-        fields[kind] = owner << OWNER_SHIFT | fields[kind] & SMALL_BIT | state;
+        fields[kind] = (owner << OWNER_SHIFT) | (fields[kind] & SMALL_BIT) | state;
         int at = block << OUT_SHIFT;
         outs[at + OPERATION] = operation;
         outs[at + ITERATION] = iteration;
@@ -191,7 +174,7 @@ final class Blocks {
 
     void small(int block, int small) {
         int at = (block << SHIFT) + KIND;
-        fields[at] = fields[at] & ~SMALL_BIT | small << STATE_BITS;
+        fields[at] = (fields[at] & ~SMALL_BIT) | (small << STATE_BITS);
     }
 
     /** Puts {@code added} behind {@code block} in address order; 0 puts it first. */
