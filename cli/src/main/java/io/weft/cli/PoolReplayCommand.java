@@ -149,7 +149,8 @@ final class PoolReplayCommand implements Callable<Integer> {
         }
         out.println(outcome.on()
                 .map(platform -> "Times are measured on " + platform.uri()
-                        + ", with what its device's allocator takes; bytes and calls are counted.")
+                        + ", with what its device's allocator takes; bytes and calls are counted. What device rounds"
+                        + " sizes to is not told.")
                 .orElse(
                         "Times are measured on this machine's host; bytes and calls are counted. caching and bestfit are"
                                 + " models."));

@@ -55,7 +55,8 @@ public final class ReplayPage {
         text("Replay of " + trace.name()).append("</h1>\n<p><span class=\"label\">measured</span> ");
         text(outcome.on()
                 .map(platform -> "Times are measured on " + platform.uri()
-                        + ", with what its device's allocator takes; bytes and calls are counted.")
+                        + ", with what its device's allocator takes; bytes and calls are counted. What device rounds"
+                        + " sizes to is not told.")
                 .orElse("Times are measured on one machine's host; bytes and calls are counted. caching and bestfit are"
                         + " models of other allocators."));
         page.append("</p>\n<p>");
@@ -295,6 +296,10 @@ public final class ReplayPage {
             held += piece.bytes();
             free += piece.use() == ReplayPiece.Use.FREE ? piece.bytes() : 0;
             segments = Math.max(segments, piece.segment() + 1);
+        }
+        if (curve.atPeak().isEmpty()) {
+            // A device's own allocator tells nothing of it.
+            return;
         }
         page.append("<h2>");
         text(curve.target() + ": memory when the most is out").append("</h2>\n<p>");
