@@ -17,6 +17,8 @@ final class Arena extends SpinLock {
     static final int REGION = 1 << (21 - SHIFT);
     /** Granules from which on a hole is too good for one span, 16 MiB: there a whole region is cut. */
     private static final int ROOMY = 1 << (24 - SHIFT);
+    /** Free blocks of another stream that are looked at for one that it has passed. */
+    private static final int MOST_LOOKED = 16;
     /** The pool moves pages rather than grow beyond peak live bytes and one part in so many of them. */
     private static final long SLACK_SHARE = 128;
     /** Holes closed at the end of one iteration, each with two device calls: some 20 ms where those are dear, and in the first iterations only. */
@@ -180,9 +182,10 @@ final class Arena extends SpinLock {
         for (int owner = 1; owner <= marks.streams(); owner++) {
             FreeBins bin = owner == stream + 1 ? null : bins[2 * owner + small];
             int block = bin == null ? 0 : bin.find(granules);
-            if (block != 0
-                    && marks.isPassed(owner - 1, blocks.mark(block))
-                    && (best == 0 || blocks.length(block) < blocks.length(best))) {
+            for (int looked = 1; block != 0 && !marks.isPassed(owner - 1, blocks.mark(block)); looked++) {
+                block = looked == MOST_LOOKED ? 0 : bin.after(block);
+            }
+            if (block != 0 && (best == 0 || blocks.length(block) < blocks.length(best))) {
                 best = block;
             }
         }
@@ -224,16 +227,17 @@ final class Arena extends SpinLock {
     /** Joins a free block which is in no bin with its free neighbours, puts the whole in its bin, and returns it. */
     private int join(int block) {
         int result = block;
+        boolean waits = effectiveOwner(block) != 0;
         // More than one on each side: a neighbour whose stream has passed may have others beside it that it could not
         // join before.
         for (int previous = blocks.previous(result);
-                previous != 0 && canJoin(previous, result);
+                previous != 0 && canJoin(previous, result, waits);
                 previous = blocks.previous(result)) {
             bin(previous).remove(previous);
             absorb(previous, result);
             result = previous;
         }
-        for (int next = blocks.next(result); next != 0 && canJoin(result, next); next = blocks.next(result)) {
+        for (int next = blocks.next(result); next != 0 && canJoin(result, next, waits); next = blocks.next(result)) {
             bin(next).remove(next);
             absorb(result, next);
         }
@@ -252,7 +256,12 @@ final class Arena extends SpinLock {
                 && blocks.small(blocks.next(block)) == 0;
     }
 
-    private boolean canJoin(int left, int right) {
+    /**
+     * Whether two neighbours may be one.
+     *
+     * @param waits whether the one that is to be joined with others waits for its stream; what streams have passed may then come to wait with it
+     */
+    private boolean canJoin(int left, int right, boolean waits) {
         if (blocks.state(left) != Blocks.FREE || blocks.state(right) != Blocks.FREE) {
             return false;
         }
@@ -269,9 +278,10 @@ final class Arena extends SpinLock {
             return true;
         }
         // What everybody may have waits for a stream again only where that stream adds as much to it.
-        return a == 0
-                ? blocks.length(left) <= blocks.length(right)
-                : b == 0 && blocks.length(right) <= blocks.length(left);
+        return waits
+                && (a == 0
+                        ? blocks.length(left) <= blocks.length(right)
+                        : b == 0 && blocks.length(right) <= blocks.length(left));
     }
 
     /** The owner, or 0 once its stream has passed the mark. */
@@ -311,7 +321,7 @@ final class Arena extends SpinLock {
             int owner = blocks.owner(block);
             int next = blocks.next(block);
             boolean orphan = owner != 0 && effectiveOwner(block) == 0 && marks.isResting(owner - 1);
-            if (orphan || isOrphan(block) || (next != 0 && canJoin(block, next))) {
+            if (orphan || isOrphan(block) || (next != 0 && canJoin(block, next, false))) {
                 bin(block).remove(block);
                 if (orphan) {
                     blocks.owner(block, 0, 0);
@@ -593,8 +603,15 @@ final class Arena extends SpinLock {
     }
 
     private void settle(int block) {
-        if (block != 0) {
-            join(block);
+        if (block == 0) {
+            return;
+        }
+        int joined = join(block);
+        if (effectiveOwner(joined) == 0 && blocks.owner(joined) != 0) {
+            // The request for which it was made looks for it among what everybody may have.
+            bin(joined).remove(joined);
+            blocks.owner(joined, 0, 0);
+            bin(joined).add(joined);
         }
     }
 

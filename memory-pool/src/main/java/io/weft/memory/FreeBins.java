@@ -99,6 +99,17 @@ final class FreeBins {
         return at == bigCount ? 0 : (int) big[at];
     }
 
+    /** The next block, one of the same length or a longer one; 0 behind the last. */
+    int after(int block) {
+        int length = blocks.length(block);
+        if (length < EXACT) {
+            int next = blocks.nextFree(block);
+            return next != 0 ? next : find(length + 1);
+        }
+        int at = Arrays.binarySearch(big, 0, bigCount, ((long) length << 32) | block) + 1;
+        return at == bigCount ? 0 : (int) big[at];
+    }
+
     /** The largest block, or 0. */
     int largest() {
         return largestOutside(0, 0);
