@@ -258,6 +258,13 @@ class BadInputTest {
     }
 
     @Test
+    void aNameThatNoFileCanHaveIsRefusedInWords() {
+        Invocation call = Invocation.of("pool", "replay", "a\0b");
+        assertEquals(2, call.code());
+        assertTrue(call.err().contains("'a?b' cannot name a file here: Nul character"), call.err());
+    }
+
+    @Test
     void anEmptyNameIsNoFolder() throws IOException {
         Path file = Files.writeString(folder.resolve("t.csv"), "op,id,bytes\na,1,5\n");
         assertTrue(Invocation.of("pool", "replay", "").err().contains("'': this names no file"));
