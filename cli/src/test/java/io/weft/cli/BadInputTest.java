@@ -236,6 +236,7 @@ class BadInputTest {
             delimiter = '|',
             value = {
                 "--pool arena|weft, caching, bestfit",
+                "--pool ,|no pool is named; accepted are weft, caching, bestfit",
                 "--limit 0|1 or more",
                 "--limit much|powers of 1024",
                 "--passes 2|3 to",
@@ -247,6 +248,29 @@ class BadInputTest {
     void aReplayOptionThatMakesNoSenseIsRefused(String options, String word) throws IOException {
         Path file = Files.writeString(folder.resolve("t.csv"), "op,id,bytes,dev\na,1,5,cuda0\n");
         unusable("pool replay " + file + " " + options, word);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"op,id,bytes~a,1,5", "id,lower,upper,size~0,1,2,3"})
+    void aDeviceOfATraceThatNamesNoneIsRefused(String content) throws IOException {
+        Path file = Files.writeString(folder.resolve("t.csv"), content.replace('~', '\n'));
+        unusable("pool replay " + file + " --device 1", "names no devices; leave --device out");
+    }
+
+    @Test
+    void aNameThatNoFileCanHaveIsRefusedInWords() {
+        Invocation call = Invocation.of("pool", "replay", "a\0b");
+        assertEquals(2, call.code());
+        assertTrue(call.err().contains("'a?b' cannot name a file here: Nul character"), call.err());
+    }
+
+    @Test
+    void anEmptyNameIsNoFolder() throws IOException {
+        Path file = Files.writeString(folder.resolve("t.csv"), "op,id,bytes\na,1,5\n");
+        assertTrue(Invocation.of("pool", "replay", "").err().contains("'': this names no file"));
+        assertTrue(Invocation.of("pool", "replay", file.toString(), "--passes", "3", "--html", "")
+                .err()
+                .contains("write: '' names no file"));
     }
 
     @Test

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.extension.AnnotatedElementContext;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.io.TempDirFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The directory image starts from anywhere, quietly, with and without its cache. */
 class ImageTest {
@@ -78,6 +80,29 @@ class ImageTest {
     void exitCodesAndArgumentsWithSpacesPassThrough() throws Exception {
         Program.Result result = Program.weft("no such command").run().expect(2);
         assertTrue(result.err().contains("no such command"), result::err);
+    }
+
+    @Test
+    void itStartsWhereAddressesAreLimited() throws Exception {
+        String start = "ulimit -v 2000000 && exec \"$0\" --version";
+        Program.Result result = Program.of(
+                        "sh", "-c", start, Checkout.image().resolve("bin/weft").toString())
+                .run()
+                .expect(0);
+        assertTrue(result.out().startsWith(VERSION), result::out);
+        assertEquals("", result.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"LANG=C", "LC_ALL=C", "LC_CTYPE=POSIX", "LANG="})
+    void filesOfAnyNameAreFoundWithoutALocale(String locale) throws Exception {
+        // The name is made by the shell: this JVM may have no locale, either.
+        String start = "exec env -u LC_ALL -u LC_CTYPE -u LANG \"$1\" \"$0\" pool replay \"$(printf '\\303\\274.csv')\"";
+        Program.Result result = Program.of(
+                        "sh", "-c", start, Checkout.image().resolve("bin/weft").toString(), locale)
+                .run()
+                .expect(2);
+        assertEquals("weft: read trace: \u00fc.csv does not exist\n", result.err());
     }
 
     @Test

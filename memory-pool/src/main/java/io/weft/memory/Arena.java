@@ -201,15 +201,29 @@ final class Arena extends SpinLock {
         FreeBins bin = bin(block);
         bin.remove(block);
         if (blocks.length(block) > granules) {
-            int rest = blocks.split(block, granules);
-            if (last == block) {
-                last = rest;
-            }
-            bin.add(rest);
+            bin.add(splitKeepingLast(block, granules));
         }
-        int start = blocks.start(block);
-        // Its steps count as used when it is freed, or at the end of the iteration when it is still out.
-        bin.hits[tiers.tier(start >> stepShift)]++;
+        noteHit(block);
+        return block;
+    }
+
+    /** Its steps count as used when it is freed, or at the end of the iteration when it is still out. */
+    private void noteHit(int block) {
+        bin(block).hits[tiers.tier(blocks.start(block) >> stepShift)]++;
+    }
+
+    /**
+     * Cuts what a request needs off a free block which is in no bin, before the rest joins its neighbours: joined, it could wait for a stream that the request
+     * need not wait for.
+     */
+    private int cut(int block, int granules) {
+        if (blocks.length(block) > granules) {
+            int rest = splitKeepingLast(block, granules);
+            blocks.state(block, Blocks.LIVE);
+            join(rest);
+            blocks.state(block, Blocks.FREE);
+        }
+        noteHit(block);
         return block;
     }
 
@@ -362,7 +376,7 @@ final class Arena extends SpinLock {
 
     // ---------------------------------------------------------------- growing and giving back
 
-    /** Gets memory for a request from the device; 1 when it did, 0 when the limit stands in the way, -1 when the device has no more. */
+    /** A block with memory from the device, in no bin; 0 when the limit stands in the way, -1 when the device has no more. */
     int grow(int granules, int stream, long limit) {
         misses++;
         idleTime.noteGrowth();
@@ -545,7 +559,7 @@ final class Arena extends SpinLock {
                 && blocks.end(block) >> stepShift > roundUp(blocks.start(block), 1 << stepShift) >> stepShift;
     }
 
-    /** Maps what is missing in the window and makes one free block of it. */
+    /** Maps what is missing in the window and makes one block of it; 0 when the limit stands in the way, -1 when the device has no more. */
     private int mapWindow(int granules, long limit) {
         if (windowNeed > (limit - reserved) >> SHIFT) {
             return 0;
@@ -598,8 +612,7 @@ final class Arena extends SpinLock {
                 absorb(merged, block);
             }
         }
-        settle(merged);
-        return 1;
+        return cut(merged, granules);
     }
 
     private void settle(int block) {
@@ -667,8 +680,7 @@ final class Arena extends SpinLock {
         }
         segments.put(at, wish);
         if (hole == 0) {
-            join(append(wish));
-            return 1;
+            return cut(append(wish), granules);
         }
         if (blocks.length(hole) > wish) {
             int rest = blocks.split(hole, wish);
@@ -681,8 +693,7 @@ final class Arena extends SpinLock {
         count(wish);
         blocks.owner(hole, 0, 0);
         blocks.state(hole, Blocks.FREE);
-        join(hole);
-        return 1;
+        return cut(hole, granules);
     }
 
     /**
@@ -985,11 +996,11 @@ final class Arena extends SpinLock {
             if (excess > 0 && movePages(excess)) {
                 findWindow((int) plan.height(), stream);
             }
-            if (windowNeed != Integer.MAX_VALUE && mapWindow((int) plan.height(), peakReserved) == 1) {
-                block = take((int) plan.height(), stream);
+            if (windowNeed != Integer.MAX_VALUE) {
+                block = mapWindow((int) plan.height(), peakReserved);
             }
         }
-        if (block == 0) {
+        if (block <= 0) {
             // The free memory is in pieces. Growing for the sake of a layout would cost what it is to save.
             return;
         }

@@ -515,11 +515,8 @@ public final class PoolCore {
         if (arena.marks.streams() == 1) {
             settle(stripe);
         }
-        int grown = arena.grow(granules, stream, options.softLimit());
-        if (grown == 1) {
-            return arena.take(granules, stream);
-        }
-        return obtainUnderPressure(granules, stream, stripe);
+        block = arena.grow(granules, stream, options.softLimit());
+        return block > 0 ? block : obtainUnderPressure(granules, stream, stripe);
     }
 
     private long obtainUnderPressure(int granules, int stream, Stripe stripe) {
@@ -530,15 +527,15 @@ public final class PoolCore {
             if (coolest == Tiers.HOT && grown == 0 && options.hardLimit() > options.softLimit()) {
                 // The hottest tier is kept while there is room up to the hard limit.
                 grown = arena.grow(granules, stream, options.hardLimit());
-                if (grown == 1) {
-                    return arena.take(granules, stream);
+                if (grown > 0) {
+                    return grown;
                 }
             }
             long limit = coolest == Tiers.HOT ? options.hardLimit() : options.softLimit();
             arena.giveBack(Math.max(0, Math.min(limit, arena.reserved) - bytes), coolest, -1, 0);
             grown = arena.grow(granules, stream, limit);
-            if (grown == 1) {
-                return arena.take(granules, stream);
+            if (grown > 0) {
+                return grown;
             }
         }
         if (arena.dissolveAll()) {
@@ -559,11 +556,10 @@ public final class PoolCore {
         block = arena.take(granules, stream);
         if (block == 0) {
             arena.giveBack(Math.max(0, Math.min(options.hardLimit(), arena.reserved) - bytes), Tiers.HOT, -1, 0);
-            grown = arena.grow(granules, stream, options.hardLimit());
-            if (grown != 1) {
-                return grown;
+            block = arena.grow(granules, stream, options.hardLimit());
+            if (block <= 0) {
+                return block;
             }
-            block = arena.take(granules, stream);
         }
         retries++;
         return block;

@@ -438,4 +438,81 @@ class PoolCoreTest {
         assertTrue(core.allocate(32 * MB, 1) >= 0);
         assertEquals(before, core.reservedBytes(), "stream 1 could have had what stream 0 has passed");
     }
+
+    @Test
+    void whatAnotherStreamHasPassedServesEvenBehindWhatItHasNotPassed() {
+        Lagging order = new Lagging();
+        PoolCore core = new PoolCore(
+                new CountedPages(1L << 40, true), order, options().withWaitAcrossStreams(false));
+        core.allocate(2 * MB, 1);
+        long fresh = core.allocate(8 * MB, 0);
+        core.allocate(2 * MB, 0);
+        long passed = core.allocate(8 * MB, 0);
+        core.allocate(2 * MB, 0);
+        core.free(passed, 0);
+        order.pass(0);
+        core.giveBackIdle(0);
+        core.free(fresh, 0);
+        assertEquals(passed, core.allocate(8 * MB, 1));
+        assertEquals(0, core.statistics().retries());
+    }
+
+    @Test
+    void newMemoryServesTheRequestItWasObtainedForBesideALargerBlockThatWaits() {
+        Lagging order = new Lagging();
+        PoolCore core = new PoolCore(
+                new CountedPages(1L << 40, true), order, options().withWaitAcrossStreams(false));
+        core.allocate(2 * MB, 1);
+        long fresh = core.allocate(64 * MB, 0);
+        core.free(fresh, 0);
+        long got = core.allocate(4 * MB, 1);
+        assertTrue(got >= 0, () -> "refused with " + got + " although nothing limits the pool");
+        assertEquals(0, core.statistics().retries());
+    }
+
+    /** Memory by the megabyte: to whom it went last, and after which mark of that stream others may have it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void noStreamGetsWhatAnotherHasNotPassedAndNoneIsRefused(boolean contiguous) {
+        int streams = 4;
+        Lagging order = new Lagging();
+        PoolCore core = new PoolCore(
+                new CountedPages(1L << 40, contiguous), order, options().withWaitAcrossStreams(false));
+        SplittableRandom random = new SplittableRandom(5);
+        int[] owner = new int[1 << 14];
+        int[] mark = new int[1 << 14];
+        List<long[]> out = new ArrayList<>();
+        for (int i = 0; i < 40_000; i++) {
+            int stream = random.nextInt(streams);
+            int what = random.nextInt(100);
+            if (what < 8) {
+                order.pass(stream);
+            } else if (what < 10) {
+                core.giveBackIdle(i);
+            } else if (what < 11) {
+                core.trim();
+            } else if (out.size() < 40 && what < 60) {
+                long granted = 2 + random.nextInt(24);
+                long at = core.allocate(granted * MB, stream);
+                int step = i;
+                assertTrue(at >= 0, () -> "refused at step " + step + " with " + at);
+                for (int piece = (int) (at / MB); piece <= (at + granted * MB - 1) / MB; piece++) {
+                    assertTrue(
+                            mark[piece] == 0 || owner[piece] == stream || order.passed(owner[piece]) >= mark[piece],
+                            () -> "step " + step);
+                }
+                out.add(new long[] {at, granted, stream});
+            } else if (!out.isEmpty()) {
+                long[] block = out.remove(random.nextInt(out.size()));
+                int on = (int) block[2];
+                // The mark that is recorded at the free or later.
+                int before = order.recorded[on];
+                core.free(block[0], on);
+                for (int piece = (int) (block[0] / MB); piece <= (block[0] + block[1] * MB - 1) / MB; piece++) {
+                    owner[piece] = on;
+                    mark[piece] = before + 1;
+                }
+            }
+        }
+    }
 }

@@ -104,6 +104,8 @@ enum PoolScenarios implements Runnable {
                 core.free(need(core.allocate(4097, 0)), 0);
             }
             check(pages.calls() <= 8, pages.calls() + " calls of the device");
+            long misses = core.statistics().tierMisses();
+            check(misses <= 8, misses + " times what is free was not found");
         }
     },
     A_BUSY_STREAMS_MEMORY_IS_NOT_GIVEN_TO_ANOTHER {

@@ -36,7 +36,7 @@ public record ReplayRequest(
     public ReplayRequest {
         pools = pools.stream().distinct().toList();
         if (pools.isEmpty()) {
-            throw AcceleratorException.invalid("replay", "no pool is named; accepted are " + names());
+            throw AcceleratorException.invalid("replay", "no pool is named; accepted are " + names(on));
         }
         if (limit < 1) {
             throw AcceleratorException.invalid(
@@ -56,6 +56,10 @@ public record ReplayRequest(
 
     /** Names of the pools that there are for it. */
     String names() {
+        return names(on);
+    }
+
+    private static String names(Optional<Platform> on) {
         return on.isPresent() ? ReplayService.DEVICE_POOLS : ReplayService.POOLS;
     }
 }

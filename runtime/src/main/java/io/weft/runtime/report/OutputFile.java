@@ -48,6 +48,9 @@ public final class OutputFile {
      * @throws AcceleratorException {@link ErrorCode#BAD_DOCUMENT} when the file cannot be written, with the reason
      */
     public static void write(Path file, Content content) {
+        if (file.toString().isEmpty()) {
+            throw refusal(Path.of("''"), "names no file", null);
+        }
         if (Files.isDirectory(file)) {
             throw refusal(file, "is a directory; accepted is the name of a file", null);
         }

@@ -100,6 +100,10 @@ final class RawTimeline {
         if (bytes < -MOST_BYTES || bytes > MOST_BYTES) {
             throw fault("bytes " + bytes + " is not in -" + MOST_BYTES + ".." + MOST_BYTES);
         }
+        if (bytes < 0 && (cells[1] == PREEXISTING || cells[1] == CREATE)) {
+            throw fault("bytes " + bytes + " of a block that begins; accepted are 0.." + MOST_BYTES);
+        }
+        // What ends is written with a minus.
         long size = Math.abs(bytes);
         if (cells[0] >= 0) {
             start = start < 0 ? cells[0] : start;

@@ -43,6 +43,9 @@ public final class TraceFile {
      * @throws AcceleratorException NOT_FOUND or BAD_DOCUMENT
      */
     public static Trace read(Path file, String device) {
+        if (file.toString().isEmpty()) {
+            throw fault("''", "this names no file", null);
+        }
         if (Files.isDirectory(file)) {
             throw fault(file.toString(), "this is a folder, not a trace", null);
         }
@@ -93,8 +96,17 @@ public final class TraceFile {
                 yield TraceReader.read(in, place, name, device);
             }
             case NOTHING -> throw fault(place + ":1", "the file is empty; " + ACCEPTED, null);
+            case PACKED ->
+                throw fault(
+                        place,
+                        "this is packed by xz, zstd or bzip2; unpack it first (xz -d, zstd -d, bzip2 -d) or pack it by"
+                                + " gzip",
+                        null);
             case BINARY -> throw fault(place, "this is neither text nor a pickle; " + ACCEPTED, null);
         };
+        if (device != null && trace.device().isEmpty()) {
+            throw fault(place, "a " + trace.format() + " names no devices; leave --device out", null);
+        }
         if (trace.allocations() == 0) {
             throw fault(place, "the trace allocates nothing" + (device == null ? "" : " on device " + device), null);
         }
@@ -106,6 +118,7 @@ public final class TraceFile {
         JSON,
         HTML,
         ZIP,
+        PACKED,
         TEXT,
         NOTHING,
         BINARY
@@ -119,6 +132,9 @@ public final class TraceFile {
         String text = new String(start, 0, Math.min(start.length, 4), StandardCharsets.ISO_8859_1);
         if (text.startsWith("PK\3\4")) {
             return Kind.ZIP;
+        }
+        if (text.startsWith("\u00fd7zX") || text.equals("(\u00b5/\u00fd") || text.startsWith("BZh")) {
+            return Kind.PACKED;
         }
         // Protocol 2 and later say so; before, a dictionary or a list begins by a mark, or empty and put into the memo.
         if (text.charAt(0) == 0x80
