@@ -443,7 +443,8 @@ final class Arena extends SpinLock {
         }
         long out = Math.max(peak, total + ((long) granules << SHIFT));
         long excess = reserved + ((long) windowNeed << SHIFT) - (out + out / SLACK_SHARE + (1L << (SHIFT + stepShift)));
-        if (excess > 0 && movePages(Math.min(excess, (long) windowNeed << SHIFT))) {
+        if (excess > 0) {
+            movePages(Math.min(excess, (long) windowNeed << SHIFT));
             findWindow(granules, stream);
         }
         return mapWindow(granules, limit);
@@ -451,9 +452,9 @@ final class Arena extends SpinLock {
 
     /**
      * Hands whole idle pages outside of the window back, largest blocks first, so that the new pages are the old ones in a better place: the pool then holds
-     * little more than was ever out at one time, however its free memory is scattered.
+     * little more than was ever out at one time, however its free memory is scattered. Blocks may join by it, so that the window must be looked for again.
      */
-    private boolean movePages(long bytes) {
+    private void movePages(long bytes) {
         int spared = windowLast;
         int rest = 0;
         if (windowKeep > 0 && windowKeep < blocks.length(spared)) {
@@ -462,7 +463,7 @@ final class Arena extends SpinLock {
             bin(spared).add(spared);
             bin(rest).add(rest);
         }
-        boolean any = movePages(
+        movePages(
                 bytes,
                 windowFirst == 0 ? top : blocks.start(windowFirst),
                 spared == 0 ? Integer.MAX_VALUE : blocks.end(spared));
@@ -470,12 +471,10 @@ final class Arena extends SpinLock {
             bin(rest).remove(rest);
             join(rest);
         }
-        return any;
     }
 
-    private boolean movePages(long bytes, int from, int to) {
+    private void movePages(long bytes, int from, int to) {
         long target = reserved - bytes;
-        boolean any = false;
         while (reserved > target) {
             int best = 0;
             for (int owner = 0; owner <= marks.streams(); owner++) {
@@ -487,19 +486,17 @@ final class Arena extends SpinLock {
                 }
             }
             if (best == 0) {
-                return any;
+                return;
             }
             int first = (blocks.start(best) + (1 << stepShift) - 1) >> stepShift;
             int end = blocks.end(best) >> stepShift;
             if (end <= first) {
-                return any;
+                return;
             }
             int most = (int) ((reserved - target + (1L << (SHIFT + stepShift)) - 1) >> (SHIFT + stepShift));
             release(best, first << stepShift, Math.min(most, end - first) << stepShift);
             moved = true;
-            any = true;
         }
-        return any;
     }
 
     /**
@@ -616,15 +613,8 @@ final class Arena extends SpinLock {
     }
 
     private void settle(int block) {
-        if (block == 0) {
-            return;
-        }
-        int joined = join(block);
-        if (effectiveOwner(joined) == 0 && blocks.owner(joined) != 0) {
-            // The request for which it was made looks for it among what everybody may have.
-            bin(joined).remove(joined);
-            blocks.owner(joined, 0, 0);
-            bin(joined).add(joined);
+        if (block != 0) {
+            join(block);
         }
     }
 
@@ -993,7 +983,8 @@ final class Arena extends SpinLock {
         if (block == 0 && source.contiguous()) {
             findWindow((int) plan.height(), stream);
             long excess = windowNeed == Integer.MAX_VALUE ? -1 : reserved + ((long) windowNeed << SHIFT) - peakReserved;
-            if (excess > 0 && movePages(excess)) {
+            if (excess > 0) {
+                movePages(excess);
                 findWindow((int) plan.height(), stream);
             }
             if (windowNeed != Integer.MAX_VALUE) {

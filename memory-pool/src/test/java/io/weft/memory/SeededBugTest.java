@@ -64,8 +64,8 @@ class SeededBugTest {
                                 + " https://github.com/NVIDIA/cudf-spark/issues/4045",
                         PoolScenarios.SCATTERED_FREE_MEMORY_SERVES_ONE_LARGE_REQUEST,
                         "Arena",
-                        "if (excess > 0 && movePages(Math.min(excess",
-                        "if (excess == Long.MAX_VALUE && movePages(Math.min(excess",
+                        "if (excess > 0) {\n            movePages(Math.min(excess",
+                        "if (excess == Long.MAX_VALUE) {\n            movePages(Math.min(excess",
                         "// From the end, so that holes do not come between blocks that are still used.",
                         "if (target >= 0) {\nreturn;\n}"),
                 Bug.of(
