@@ -203,27 +203,8 @@ final class Arena extends SpinLock {
         if (blocks.length(block) > granules) {
             bin.add(splitKeepingLast(block, granules));
         }
-        noteHit(block);
-        return block;
-    }
-
-    /** Its steps count as used when it is freed, or at the end of the iteration when it is still out. */
-    private void noteHit(int block) {
-        bin(block).hits[tiers.tier(blocks.start(block) >> stepShift)]++;
-    }
-
-    /**
-     * Cuts what a request needs off a free block which is in no bin, before the rest joins its neighbours: joined, it could wait for a stream that the request
-     * need not wait for.
-     */
-    private int cut(int block, int granules) {
-        if (blocks.length(block) > granules) {
-            int rest = splitKeepingLast(block, granules);
-            blocks.state(block, Blocks.LIVE);
-            join(rest);
-            blocks.state(block, Blocks.FREE);
-        }
-        noteHit(block);
+        // Its steps count as used when it is freed, or at the end of the iteration when it is still out.
+        bin.hits[tiers.tier(blocks.start(block) >> stepShift)]++;
         return block;
     }
 
@@ -376,7 +357,10 @@ final class Arena extends SpinLock {
 
     // ---------------------------------------------------------------- growing and giving back
 
-    /** A block with memory from the device, in no bin; 0 when the limit stands in the way, -1 when the device has no more. */
+    /**
+     * A block with memory from the device, in no bin; 0 when the limit stands in the way, -1 when the device has no more. What joins it is free for everybody or
+     * the stream's own, so it serves the request for which it was made.
+     */
     int grow(int granules, int stream, long limit) {
         misses++;
         idleTime.noteGrowth();
@@ -609,7 +593,7 @@ final class Arena extends SpinLock {
                 absorb(merged, block);
             }
         }
-        return cut(merged, granules);
+        return claim(join(merged), granules);
     }
 
     private void settle(int block) {
@@ -670,7 +654,7 @@ final class Arena extends SpinLock {
         }
         segments.put(at, wish);
         if (hole == 0) {
-            return cut(append(wish), granules);
+            return claim(join(append(wish)), granules);
         }
         if (blocks.length(hole) > wish) {
             int rest = blocks.split(hole, wish);
@@ -683,7 +667,7 @@ final class Arena extends SpinLock {
         count(wish);
         blocks.owner(hole, 0, 0);
         blocks.state(hole, Blocks.FREE);
-        return cut(hole, granules);
+        return claim(join(hole), granules);
     }
 
     /**
