@@ -515,4 +515,61 @@ class PoolCoreTest {
             }
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theRangeIsWholeAndBytesAddUpWhateverComesInWhateverOrder(boolean contiguous) {
+        for (int seed = 0; seed < 12; seed++) {
+            String where = "seed " + seed;
+            Lagging order = new Lagging();
+            // Every third pool is short of memory, so that pages move, blocks are waited for, and some requests are
+            // refused.
+            long device = seed % 3 == 1 ? 300 * MB : 1L << 40;
+            PoolCore core = new PoolCore(new CountedPages(device, contiguous), order, options());
+            SplittableRandom random = new SplittableRandom(seed);
+            TreeMap<Long, long[]> out = new TreeMap<>();
+            for (int i = 0; i < 4_000; i++) {
+                int stream = random.nextInt(1 + seed % 4);
+                int what = random.nextInt(100);
+                if (what < 8) {
+                    order.pass(stream);
+                } else if (what < 10) {
+                    core.nextIteration(i);
+                } else if (what < 11) {
+                    core.trim();
+                } else if (out.size() < 40 && what < 60) {
+                    long bytes = (2 + (long) random.nextInt(24)) * MB;
+                    long at = core.allocate(bytes, stream);
+                    if (at >= 0) {
+                        var before = out.lowerEntry(at + bytes);
+                        assertTrue(before == null || before.getKey() + before.getValue()[0] <= at, where);
+                        out.put(at, new long[] {bytes, stream});
+                    } else {
+                        assertTrue(device < 1L << 40, where);
+                    }
+                } else if (!out.isEmpty()) {
+                    long at = List.copyOf(out.keySet()).get(random.nextInt(out.size()));
+                    core.free(at, (int) out.remove(at)[1]);
+                }
+                if (i % 200 == 0) {
+                    addUp(
+                            core,
+                            out.values().stream().mapToLong(block -> block[0]).sum(),
+                            where);
+                }
+            }
+        }
+    }
+
+    private static void addUp(PoolCore core, long out, String where) {
+        long end = 0;
+        long held = 0;
+        for (PoolCore.Piece piece : core.snapshot()) {
+            assertEquals(end, piece.start(), where);
+            end += piece.bytes();
+            held += piece.use() == PoolCore.Use.VOID ? 0 : piece.bytes();
+        }
+        assertEquals(core.reservedBytes(), held, where);
+        assertEquals(out, core.statistics().allocatedBytes(), where);
+    }
 }
