@@ -442,8 +442,8 @@ class PoolCoreTest {
     @Test
     void whatAnotherStreamHasPassedServesEvenBehindWhatItHasNotPassed() {
         Lagging order = new Lagging();
-        PoolCore core = new PoolCore(
-                new CountedPages(1L << 40, true), order, options().withWaitAcrossStreams(false));
+        PoolCore core =
+                new PoolCore(new CountedPages(1L << 40, true), order, options().withWaitAcrossStreams(false));
         core.allocate(2 * MB, 1);
         long fresh = core.allocate(8 * MB, 0);
         core.allocate(2 * MB, 0);
@@ -460,8 +460,8 @@ class PoolCoreTest {
     @Test
     void newMemoryServesTheRequestItWasObtainedForBesideALargerBlockThatWaits() {
         Lagging order = new Lagging();
-        PoolCore core = new PoolCore(
-                new CountedPages(1L << 40, true), order, options().withWaitAcrossStreams(false));
+        PoolCore core =
+                new PoolCore(new CountedPages(1L << 40, true), order, options().withWaitAcrossStreams(false));
         core.allocate(2 * MB, 1);
         long fresh = core.allocate(64 * MB, 0);
         core.free(fresh, 0);
