@@ -97,7 +97,8 @@ class ImageTest {
     @ValueSource(strings = {"LANG=C", "LC_ALL=C", "LC_CTYPE=POSIX", "LANG="})
     void filesOfAnyNameAreFoundWithoutALocale(String locale) throws Exception {
         // The name is made by the shell: this JVM may have no locale, either.
-        String start = "exec env -u LC_ALL -u LC_CTYPE -u LANG \"$1\" \"$0\" pool replay \"$(printf '\\303\\274.csv')\"";
+        String start =
+                "exec env -u LC_ALL -u LC_CTYPE -u LANG \"$1\" \"$0\" pool replay \"$(printf '\\303\\274.csv')\"";
         Program.Result result = Program.of(
                         "sh", "-c", start, Checkout.image().resolve("bin/weft").toString(), locale)
                 .run()

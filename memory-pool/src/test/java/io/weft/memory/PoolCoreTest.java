@@ -492,7 +492,7 @@ class PoolCoreTest {
             } else if (what < 11) {
                 core.trim();
             } else if (out.size() < 40 && what < 60) {
-                long granted = 2 + (long) random.nextInt(24);
+                long granted = 2L + random.nextInt(24);
                 long at = core.allocate(granted * MB, stream);
                 int step = i;
                 assertTrue(at >= 0, () -> "refused at step " + step + " with " + at);
