@@ -28,7 +28,8 @@ final class Heap {
         this.stripe = stripe;
         open = new Span[classes.count()];
         empty = new byte[classes.count()];
-        magazines = new long[classes.count() << ROW_SHIFT];
+        // A row that is not used on either side, since other threads may have what lies before and behind.
+        magazines = new long[(classes.count() + 2) << ROW_SHIFT];
         for (int index = 0; index < classes.count(); index++) {
             magazines[row(index)] = (long) classes.magazine(index) << CAPACITY_SHIFT;
         }
@@ -41,7 +42,7 @@ final class Heap {
 
     /** Where the row of a class starts. */
     static int row(int sizeClass) {
-        return sizeClass << ROW_SHIFT;
+        return (sizeClass + 1) << ROW_SHIFT;
     }
 
     /** Slots in a magazine, by its row's first number. */

@@ -29,7 +29,8 @@ final class SlotWords {
     /** By line: the span of its words. */
     private Span[] spans = new Span[CHUNK >> LINE_SHIFT];
 
-    private int next;
+    /** The first line of a chunk is left out, for all threads read the array's length beside it. */
+    private int next = LINE;
 
     /** The number of the first of a span's words, all of which are 0. */
     int reserve(Span span, int count) {
@@ -45,7 +46,7 @@ final class SlotWords {
             more[length] = new int[CHUNK];
             spans = Arrays.copyOf(spans, (length + 1) << (CHUNK_SHIFT - LINE_SHIFT));
             chunks = more;
-            next = length << CHUNK_SHIFT;
+            next = (length << CHUNK_SHIFT) + LINE;
         }
         int first = next;
         Arrays.fill(spans, first >> LINE_SHIFT, (first >> LINE_SHIFT) + lines, span);
