@@ -10,11 +10,11 @@ import java.lang.invoke.VarHandle;
  */
 class SpinLock extends LinePadding {
     private static final VarHandle HELD;
-    /** Spins of the first pause and of the longest one: with 25 ns a spin, 0.4 and 13 us. */
-    private static final int FIRST_PAUSE = 16;
+    /** Spins of the first pause and of the longest one: with 25 ns a spin, 1.2 and 13 us. */
+    private static final int FIRST_PAUSE = 48;
 
     private static final int LONGEST_PAUSE = 512;
-    private static final int PAUSES = 8;
+    private static final int PAUSES = 7;
 
     static {
         try {
