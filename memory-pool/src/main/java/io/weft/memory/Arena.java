@@ -110,15 +110,6 @@ final class Arena extends SpinLock {
         return 2 * stream + 3 < bins.length && bins[2 * stream + 2] != null;
     }
 
-    /** How often requests were served from free memory of a tier. */
-    long hits(int tier) {
-        long hits = 0;
-        for (FreeBins bin : bins) {
-            hits += bin == null ? 0 : bin.hits[tier];
-        }
-        return hits;
-    }
-
     /** Takes note of what a stripe did since the last time. The caller holds the stripe's lock. */
     void note(Stripe stripe) {
         peak = Math.max(peak, total + stripe.maxLive - stripe.noted);
@@ -204,7 +195,7 @@ final class Arena extends SpinLock {
             bin.add(splitKeepingLast(block, granules));
         }
         // Its steps count as used when it is freed, or at the end of the iteration when it is still out.
-        bin.hits[tiers.tier(blocks.start(block) >> stepShift)]++;
+        tiers.hits[tiers.tier(blocks.start(block) >> stepShift)]++;
         return block;
     }
 
@@ -315,10 +306,10 @@ final class Arena extends SpinLock {
             }
             int owner = blocks.owner(block);
             int next = blocks.next(block);
-            boolean orphan = owner != 0 && effectiveOwner(block) == 0 && marks.isResting(owner - 1);
-            if (orphan || isOrphan(block) || (next != 0 && canJoin(block, next, false))) {
+            boolean abandoned = owner != 0 && effectiveOwner(block) == 0 && marks.isResting(owner - 1);
+            if (abandoned || isOrphan(block) || (next != 0 && canJoin(block, next, false))) {
                 bin(block).remove(block);
-                if (orphan) {
+                if (abandoned) {
                     blocks.owner(block, 0, 0);
                 }
                 block = join(block);

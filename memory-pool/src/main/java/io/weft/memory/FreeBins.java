@@ -20,9 +20,6 @@ final class FreeBins {
 
     private int bigCount;
 
-    /** By tier, how often a request was served from here. */
-    final long[] hits = new long[3];
-
     FreeBins(Blocks blocks) {
         this.blocks = blocks;
     }

@@ -864,9 +864,9 @@ public final class PoolCore {
                 }
             }
             long smallHits = allocations - refills - arena.planned - arena.misses;
-            long hot = arena.hits(Tiers.HOT);
-            long warm = arena.hits(Tiers.WARM);
-            long cold = arena.hits(Tiers.COLD);
+            long hot = arena.tiers.hits[Tiers.HOT];
+            long warm = arena.tiers.hits[Tiers.WARM];
+            long cold = arena.tiers.hits[Tiers.COLD];
             smallHits -= hot + warm + cold;
             return new PoolStatistics(
                     allocations,

@@ -12,10 +12,6 @@ final class Stripe extends SpinLock {
     /** Spans that hold nothing are not worth a look below this, 4 MiB. */
     static final long FEW_SPANS = 4 << 20;
 
-    // Keeps two stripes off one cache line whatever their order in the heap.
-    @SuppressWarnings("unused")
-    long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
-
     /** Its place among the stripes. */
     final int number;
 
@@ -37,8 +33,9 @@ final class Stripe extends SpinLock {
     /** Bytes of spans from which on those are given up that hold nothing, before another one is opened. */
     long flushAt = FEW_SPANS;
 
+    // The lock keeps off what lies before; this keeps off what lies behind.
     @SuppressWarnings("unused")
-    long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
+    long after0, after1, after2, after3, after4, after5, after6, after7;
 
     Stripe(int number) {
         this.number = number;

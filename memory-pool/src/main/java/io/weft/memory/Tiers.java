@@ -20,6 +20,8 @@ final class Tiers {
     private Bits current;
     private long[] idleSince = new long[1024];
     private int iterations;
+    /** By tier, how often a request was served from its free memory. */
+    final long[] hits = new long[3];
 
     Tiers() {
         for (int i = 0; i < HOT_ITERATIONS; i++) {

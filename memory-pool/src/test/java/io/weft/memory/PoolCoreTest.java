@@ -404,18 +404,24 @@ class PoolCoreTest {
         }
     }
 
-    @Test
-    void whatAStreamFreesJoinsWhatItHasPassedAndServesItAtOnce() {
+    /** Two free blocks of stream 0 side by side, the first of which it has passed; stream 1 is known. */
+    private static PoolCore freeSideBySide(long passedBytes, long freshBytes) {
         Lagging order = new Lagging();
         PoolCore core = new PoolCore(new CountedPages(1L << 40, true), order, options());
         core.allocate(2 * MB, 1);
-        long passed = core.allocate(8 * MB, 0);
-        long fresh = core.allocate(8 * MB, 0);
+        long passed = core.allocate(passedBytes, 0);
+        long fresh = core.allocate(freshBytes, 0);
         core.allocate(2 * MB, 0);
         core.free(passed, 0);
         order.pass(0);
         core.giveBackIdle(0);
         core.free(fresh, 0);
+        return core;
+    }
+
+    @Test
+    void whatAStreamFreesJoinsWhatItHasPassedAndServesItAtOnce() {
+        PoolCore core = freeSideBySide(8 * MB, 8 * MB);
         PoolStatistics before = core.statistics();
         assertTrue(core.allocate(16 * MB, 0) >= 0);
         assertEquals(before.tierMisses(), core.statistics().tierMisses());
@@ -424,16 +430,7 @@ class PoolCoreTest {
 
     @Test
     void aSmallFreeKeepsNoLargePassedBlockFromOtherStreams() {
-        Lagging order = new Lagging();
-        PoolCore core = new PoolCore(new CountedPages(1L << 40, true), order, options());
-        core.allocate(2 * MB, 1);
-        long passed = core.allocate(32 * MB, 0);
-        long fresh = core.allocate(4 * MB, 0);
-        core.allocate(2 * MB, 0);
-        core.free(passed, 0);
-        order.pass(0);
-        core.giveBackIdle(0);
-        core.free(fresh, 0);
+        PoolCore core = freeSideBySide(32 * MB, 4 * MB);
         long before = core.reservedBytes();
         assertTrue(core.allocate(32 * MB, 1) >= 0);
         assertEquals(before, core.reservedBytes(), "stream 1 could have had what stream 0 has passed");
