@@ -25,21 +25,14 @@ final class Bits {
         long head = -1L << from;
         long tail = -1L >>> (63 - (to & 63));
         if (first == last) {
-            set(first, head & tail);
+            words[first] |= head & tail;
             return;
         }
-        set(first, head);
+        words[first] |= head;
         for (int i = first + 1; i < last; i++) {
-            set(i, -1L);
+            words[i] = -1L;
         }
-        set(last, tail);
-    }
-
-    /** Most bits are set again and again; a write less leaves the line of the cache with every thread that reads it. */
-    private void set(int word, long mask) {
-        if ((words[word] & mask) != mask) {
-            words[word] |= mask;
-        }
+        words[last] |= tail;
     }
 
     /** Clears bits {@code from..to}, both included. */

@@ -49,9 +49,7 @@ final class Marks {
 
     /** The tag for what is freed on a stream now. */
     int tag(int stream) {
-        if (!wanted[stream]) {
-            wanted[stream] = true;
-        }
+        wanted[stream] = true;
         return next[stream];
     }
 
